@@ -1,0 +1,82 @@
+"""The `platobridge` command: a table of subcommands, each imported only when it is called."""
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+import typer
+
+from bridge.errors import InputError
+
+COMMANDS = {  # name: (where it lives, what it does)
+    "quickstart": ("train.cli:quickstart", "Draw a world, train, embed, fit and measure: the whole path."),
+    "data": ("bridge.cli:data", "Bring captions and features into platobridge's formats."),
+    "train": ("train.cli:train", "Train a text JEPA on captions."),
+    "embed": ("bridge.cli:embed", "Turn captions or images into embeddings."),
+    "fit": ("bridge.cli:fit", "Fit a bridge between text and image embeddings."),
+    "eval": ("eval.cli:app", "Measure alignment and retrieval."),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code (2 for a bad input, told in one line)."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = build(called=arguments[0] if arguments else None)(
+            arguments, prog_name="platobridge", standalone_mode=True
+        )
+    except SystemExit as stop:
+        code = stop.code
+    except InputError as error:
+        sys.stderr.write(f"platobridge: {error}\n")
+        code = 2
+    return int(code or 0)
+
+
+def build(called: str | None) -> typer.Typer:
+    """The command line, with only the called subcommand imported and a line for each other."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Bridges between text and vision encoders that were trained apart.",
+    )
+    app.callback()(version_option)
+    for name, (home, line) in COMMANDS.items():
+        command = load(home) if name == called else placeholder
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, help=line)
+        else:
+            app.command(name, help=None if name == called else line)(command)
+    return app
+
+
+def load(home: str) -> Callable | typer.Typer:
+    module, attribute = home.split(":")
+    return getattr(import_module(module), attribute)
+
+
+def placeholder() -> None:
+    """Stands in the list of commands for one that is not called."""
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"platobridge {version('platobridge')}")
+        raise typer.Exit
+
+
+def version_option(
+    version: bool = typer.Option(
+        False, "--version", callback=show_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

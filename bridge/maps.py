@@ -1,0 +1,160 @@
+"""Bridge: a fitted map between a text space and an image space, as a frozen value."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from bridge.embeddings import Embeddings
+from bridge.errors import InputError
+from bridge.files import existing, replacing, write_json
+from bridge.geometry import unit
+from bridge.provenance import id_hashes
+
+FORMAT = "platobridge.bridge/1"
+Side = Literal["text", "image"]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """One side of a bridge: how its rows are centred and scaled before they are compared.
+
+    `mean` is that of the fitted rows. With `unit`, centred rows are scaled to length 1; `length`
+    is the mean length they had, by which `leave` gives them their size back.
+    """
+
+    mean: Float[Tensor, " d"]
+    unit: bool
+    length: float
+
+    def enter(self, rows: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        """Encoder rows -> centred (and unit) rows, the coordinates in which maps are fitted."""
+        centred = rows.to(self.mean.device, torch.float32) - self.mean
+        return unit(centred) if self.unit else centred
+
+    def leave(self, rows: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        """Back to the encoder's own coordinates."""
+        return rows * (self.length if self.unit else 1.0) + self.mean
+
+
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """A fitted map in both directions; rows are items, so image ~ text @ to_image_weight.
+
+    The weights act on rows that have entered their `Space`; each direction is fitted for itself
+    unless the method is a rotation. `fitted_on` holds sorted hashes of the image ids behind the
+    fit; `about` its method, settings, encoders, pairs, seed, versions and diagnostics.
+    """
+
+    text: Space
+    image: Space
+    to_image_weight: Float[Tensor, "d_text d_image"]
+    to_text_weight: Float[Tensor, "d_image d_text"]
+    fitted_on: Int[Tensor, " m"]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def to_image(self, text: Float[Tensor, "n d_text"]) -> Float[Tensor, "n d_image"]:
+        """Map text encoder rows to where their images should lie in the image encoder's space."""
+        self._check_width("text", text.shape[1])
+        return self.image.leave(self.text.enter(text) @ self.to_image_weight)
+
+    def to_text(self, image: Float[Tensor, "n d_image"]) -> Float[Tensor, "n d_text"]:
+        """Map image encoder rows to where their captions should lie in the text encoder's space."""
+        self._check_width("image", image.shape[1])
+        return self.text.leave(self.image.enter(image) @ self.to_text_weight)
+
+    def both_in(
+        self, space: Side, text: Float[Tensor, "n d_text"], image: Float[Tensor, "m d_image"]
+    ) -> tuple[Float[Tensor, "n d"], Float[Tensor, "m d"]]:
+        """Text and image rows in one centred space, ready for cosines.
+
+        To rank a gallery, use the query's space: a regressed *query* is pulled to the mean, where
+        hubs are nearest to everything, a regressed *gallery* is not (Shigeto et al., Ridge
+        regression, hubness, and zero-shot learning, ECML 2015).
+        """
+        self._check_width("text", text.shape[1])
+        self._check_width("image", image.shape[1])
+        text, image = self.text.enter(text), self.image.enter(image)
+        if space == "text":
+            return text, image @ self.to_text_weight
+        return text @ self.to_image_weight, image
+
+    def _check_width(self, side: Side, width: int) -> None:
+        expected = len(getattr(self, side).mean)
+        if width != expected:
+            raise InputError(
+                f"this bridge maps {side} rows of width {expected}, got width {width}; "
+                f"was it fitted on another {side} encoder?"
+            )
+
+    def check_encoder(self, side: Side, embeddings: Embeddings) -> None:
+        """Raise InputError if `embeddings` come from another encoder than the bridge's side."""
+        self._check_width(side, embeddings.width)
+        ours = self.about.get(side, {}).get("encoder", {})
+        theirs = embeddings.about.get("encoder", {})
+        for key in ("fingerprint", "layer", "pooling"):
+            if key in ours and key in theirs and ours[key] != theirs[key]:
+                raise InputError(
+                    f"this bridge was fitted on {side} rows of {ours.get('name')} ({key} "
+                    f"{ours[key]}), got rows of {theirs.get('name')} ({key} {theirs[key]}); "
+                    "embed them with the encoder of the bridge"
+                )
+
+    def seen(self, image_ids: Iterable[str]) -> int:
+        """How many of these images the bridge was fitted on."""
+        return int(np.isin(id_hashes(image_ids), self.fitted_on.numpy()).sum())
+
+    def save(self, folder: Path, *, overwrite: bool = False) -> None:
+        """Write `bridge.json` and `weights.safetensors`; raises InputError if `folder` exists."""
+        folder = Path(folder)
+        if folder.exists() and not overwrite:
+            raise InputError(f"{folder} exists; name another folder, or replace it with --overwrite")
+        tensors = {
+            "text_mean": self.text.mean,
+            "image_mean": self.image.mean,
+            "to_image": self.to_image_weight,
+            "to_text": self.to_text_weight,
+            "fitted_on": self.fitted_on,
+        }
+        sides = {
+            side: {"unit": getattr(self, side).unit, "length": getattr(self, side).length}
+            for side in ("text", "image")
+        }
+        with replacing(folder) as temporary:
+            temporary.mkdir()
+            save_file(
+                {name: tensor.contiguous() for name, tensor in tensors.items()},
+                temporary / "weights.safetensors",
+            )
+            write_json(
+                temporary / "bridge.json", {"format": FORMAT, "spaces": sides, "about": self.about}
+            )
+
+
+def load(folder: Path) -> Bridge:
+    """Read a bridge folder; raises InputError if it is missing, foreign or damaged."""
+    folder = existing(folder, "bridge folder")
+    try:
+        card = json.loads((folder / "bridge.json").read_text(encoding="utf-8"))
+        if card.get("format") != FORMAT:
+            raise InputError(f"{folder}: expected format {FORMAT}, got {card.get('format')}")
+        weights = load_file(folder / "weights.safetensors")
+        text, image = (
+            Space(weights[f"{side}_mean"], **card["spaces"][side]) for side in ("text", "image")
+        )
+        return Bridge(
+            text, image, weights["to_image"], weights["to_text"], weights["fitted_on"], card["about"]
+        )
+    except (OSError, KeyError, json.JSONDecodeError, UnicodeDecodeError, SafetensorError) as error:
+        raise InputError(
+            f"{folder}: expected a bridge folder (bridge.json and weights.safetensors), got "
+            f"{type(error).__name__}: {error}; make one with `platobridge fit`"
+        ) from error

@@ -1,0 +1,15 @@
+"""Command-line options that mean the same everywhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what stands at --out.")]
+Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
+Dtype = Annotated[str, typer.Option(help="Precision of the model: fp32, bf16 or fp16.")]
+TextFile = Annotated[Path, typer.Argument(help="Text embeddings.", metavar="TEXT")]
+ImageFile = Annotated[Path, typer.Argument(help="Image embeddings.", metavar="IMAGES")]
+EmbeddingsOut = Annotated[Path, typer.Option("--out", "-o", help="Embeddings file to write.")]
+ReportOut = Annotated[Path, typer.Option("--out", "-o", help="Report (JSON) to write.")]
