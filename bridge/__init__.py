@@ -22,10 +22,10 @@ _HOME = {
     "load_embeddings": ("bridge.embeddings", "load"),
     "read_captions": ("bridge.captions", "read_captions"),
     "save_embeddings": ("bridge.embeddings", "save"),
-    "text_encoder": ("bridge.encode", "text_encoder"),
-    "vision_encoder": ("bridge.encode", "vision_encoder"),
+    "text_encoder": ("bridge.encode_text", "text_encoder"),
+    "vision_encoder": ("bridge.encode_vision", "vision_encoder"),
 }
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str):

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from bridge.errors import InputError
 from bridge.options import Device, Dtype, EmbeddingsOut, ImageFile, Overwrite, Seed, TextFile
 
 embed = typer.Typer(no_args_is_help=True, help="Turn captions or images into embeddings.")
@@ -25,7 +24,10 @@ def embed_images(
     ] = "timm:vit_base_patch14_dinov2.lvd142m",
     pooling: Annotated[str, typer.Option(help="default, cls, mean or cls+mean.")] = "default",
     image_size: Annotated[
-        int | None, typer.Option(min=16, help="Pixels; by default the model's, at most 224 for models of 448 and more.")
+        int | None,
+        typer.Option(
+            min=16, help="Pixels; by default the model's, at most 224 for models of 448 and more."
+        ),
     ] = None,
     resize: Annotated[
         str, typer.Option(help="The model's own preprocessing (model), or squash to a square.")
@@ -47,7 +49,7 @@ def embed_images(
     from bridge import console
     from bridge.embed import embed_images as run
     from bridge.embeddings import check_out
-    from bridge.encode import vision_encoder
+    from bridge.encode_vision import vision_encoder
     from bridge.images import find_images
 
     check_out(out)
@@ -109,7 +111,7 @@ def embed_text(
     from bridge import console
     from bridge.embed import embed_captions as run
     from bridge.embeddings import check_out
-    from bridge.encode import text_encoder
+    from bridge.encode_text import text_encoder
     from bridge.files import existing
 
     check_out(out)
@@ -136,8 +138,12 @@ def embed_text(
             overwrite=overwrite,
             progress=progress,
         )
+    for fault in made.about["faulty"]:
+        console.warn(f"left out: {fault}")
     if made.about["truncated"]:
-        console.warn(f"{made.about['truncated']} captions reached the limit of {model.max_tokens} tokens")
+        console.warn(
+            f"{made.about['truncated']} captions reached the limit of {model.max_tokens} tokens"
+        )
     console.note(f"{out}: {len(made)} rows of width {made.width} from {made.encoder}")
 
 

@@ -5,8 +5,9 @@ import hashlib
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import torch
 from torch import Tensor
 
 from bridge import embeddings
-from bridge.captions import Caption, read_captions
+from bridge.captions import Caption, Problem, iter_captions
 from bridge.embeddings import Embeddings, Writer
-from bridge.encode import TextEncoder, VisionEncoder
+from bridge.encode_text import TextEncoder
+from bridge.encode_vision import VisionEncoder
 from bridge.errors import InputError
-from bridge.files import already_made
+from bridge.files import PathLike, already_made
 from bridge.images import find_images, read_image
 from bridge.provenance import digest, versions
 
@@ -29,15 +31,15 @@ Progress = Callable[[int, int], None]  # items done, items in all
 
 
 def embed_images(
-    folder: Path,
+    folder: PathLike,
     encoder: VisionEncoder,
-    out: Path,
+    out: PathLike,
     *,
     batch_size: int = 32,
     workers: int | None = None,
     strict: bool = False,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Embeddings:
     """Embed every image below `folder` into the file `out`; ids are paths relative to it.
 
@@ -66,7 +68,9 @@ def embed_images(
 
     buffer = Buffer(writer)
     todo = range(writer.consumed, len(paths))
-    for batch in chunks(ahead(prepare, todo, workers or os.cpu_count() or 1, batch_size), batch_size):
+    for batch in chunks(
+        ahead(prepare, todo, workers or os.cpu_count() or 1, batch_size), batch_size
+    ):
         good = [(index, pixels) for index, pixels in batch if isinstance(pixels, Tensor)]
         bad = [(index, error) for index, error in batch if isinstance(error, InputError)]
         if bad and strict:
@@ -75,22 +79,21 @@ def embed_images(
         rows = encoder(torch.stack([pixels for _, pixels in good])) if good else None
         ids = [names[index] for index, _ in good]
         buffer.add(rows, ids, ids, consumed=len(batch), problems=problems)
-        if progress:
-            progress(buffer.consumed, len(paths))
+        progress(buffer.consumed, len(paths))
     buffer.flush()
     return finish(writer, request, start, unreadable=writer.problems)
 
 
 def embed_captions(
-    path: Path,
+    path: PathLike,
     encoder: TextEncoder,
-    out: Path,
+    out: PathLike,
     *,
     split: str | None = None,
     batch_size: int = 64,
     strict: bool = False,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Embeddings:
     """Embed every caption of a captions file into the file `out`, in the order of the file.
 
@@ -100,14 +103,21 @@ def embed_captions(
     request = {"encoder": encoder.about, "source": {"digest": digest(path), "split": split}}
     if already_made(out, made_by(out, request), request, overwrite=overwrite):
         return embeddings.load(out)
-    captions = read_captions(path, split=split, strict=strict)
+    faulty: list[Problem] = []
+    in_all = 0  # a first pass: faults show before the model has worked for an hour
+    for in_all, _ in enumerate(iter_captions(path, split=split, strict=strict), start=1):
+        pass
     keep_freed_memory(encoder.device)
     writer = Writer(out, request, overwrite=overwrite)
     start = time.monotonic()
     buffer = Buffer(writer)
-    for first in range(writer.consumed, len(captions), SORTED_WINDOW):
-        window = captions[first : first + SORTED_WINDOW]
-        rows, truncated = embed_window(window, encoder, batch_size, first, len(captions), progress)
+    captions = iter_captions(path, split=split, problems=faulty.append)
+    for window in chunks(islice(captions, writer.consumed, None), SORTED_WINDOW):
+
+        def move(done: int, before: int = buffer.consumed) -> None:
+            progress(before + done, in_all)
+
+        rows, truncated = embed_window(window, encoder, batch_size, move)
         buffer.add(
             rows,
             [caption.id for caption in window],
@@ -116,26 +126,23 @@ def embed_captions(
             problems=truncated,
         )
     buffer.flush()
-    return finish(writer, request, start, truncated=len(writer.problems))
+    faults = [str(problem) for problem in faulty]
+    return finish(writer, request, start, faulty=faults, truncated=len(writer.problems))
 
 
 def embed_window(
     window: Sequence[Caption],
     encoder: TextEncoder,
     batch_size: int,
-    done: int,
-    total: int,
-    progress: Progress | None,
+    progress: Callable[[int], None],
 ) -> tuple[Tensor, list[dict]]:
-    """Rows of some captions in their order, and the ids of those that were cut."""
+    """Rows of some captions in their order, and the ids of those that reached the token limit."""
     tokens = encoder.tokenize([caption.text for caption in window])
     order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))  # the longest first: if
     rows: list[Tensor] = []  # memory is short it shows at once
-    for batch in chunks(iter(order), batch_size):
+    for batch in chunks(order, batch_size):
         rows.append(encoder([tokens[i] for i in batch]))
-        done += len(batch)
-        if progress:
-            progress(done, total)
+        progress(sum(map(len, rows)))
     stacked = torch.cat(rows)
     in_order = torch.empty_like(stacked)
     in_order[torch.tensor(order)] = stacked
@@ -187,7 +194,7 @@ class Buffer:
         self._clear()
 
 
-def made_by(out: Path, request: dict) -> dict | None:
+def made_by(out: PathLike, request: dict) -> dict | None:
     """The part of an existing file's `about` that a request names."""
     about = embeddings.about(out)
     return None if about is None else {key: about.get(key) for key in request}
@@ -223,7 +230,7 @@ def ahead(
                 future.cancel()
 
 
-def chunks(items: Iterator, size: int) -> Iterator[list]:
+def chunks(items: Iterable, size: int) -> Iterator[list]:
     """Lists of `size` items, the last one shorter."""
     batch = []
     for item in items:

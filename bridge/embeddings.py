@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from bridge.errors import InputError
-from bridge.files import existing, replacing, write_json
+from bridge.files import PathLike, existing, replacing, write_json
 
 FORMAT = "platobridge.embeddings/1"
 DTYPES = {torch.float32: "F32", torch.float16: "F16"}
@@ -97,7 +97,7 @@ def check_finite(embeddings: Embeddings, name: str, block: int = 65536) -> None:
             )
 
 
-def save(embeddings: Embeddings, path: Path, *, overwrite: bool = False) -> None:
+def save(embeddings: Embeddings, path: PathLike, *, overwrite: bool = False) -> None:
     """Write one embeddings file; raises InputError if one stands there and `overwrite` is unset."""
     path = check_out(path)
     if path.exists() and not overwrite:
@@ -111,7 +111,7 @@ def save(embeddings: Embeddings, path: Path, *, overwrite: bool = False) -> None
         file.write(ids + image_ids)
 
 
-def load(path: Path) -> Embeddings:
+def load(path: PathLike) -> Embeddings:
     """Open an embeddings file; its rows are memory-mapped, not read.
 
     Raises InputError for a missing file and for one that is not of this format.
@@ -130,7 +130,7 @@ def load(path: Path) -> Embeddings:
         raise not_ours(path, str(error)) from error
 
 
-def about(path: Path) -> dict[str, Any] | None:
+def about(path: PathLike) -> dict[str, Any] | None:
     """What an embeddings file says of itself, without its rows and ids; None if there is none."""
     if not Path(path).exists():
         return None
@@ -141,7 +141,7 @@ def about(path: Path) -> dict[str, Any] | None:
         raise not_ours(path, str(error)) from error
 
 
-def parse_header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:
+def parse_header(path: PathLike, metadata: dict[str, str] | None) -> dict[str, Any]:
     if "platobridge" not in (metadata or {}):
         raise not_ours(path, "a safetensors file of another kind")
     header = json.loads(metadata["platobridge"])
@@ -153,7 +153,7 @@ def parse_header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:
     return header
 
 
-def not_ours(path: Path, what: str) -> InputError:
+def not_ours(path: PathLike, what: str) -> InputError:
     return InputError(
         f"{path}: expected an embeddings file, got {what}; make one with `platobridge embed`, "
         "or bring features in with `platobridge data import FEATURES --ids IDS`"
@@ -179,7 +179,7 @@ class Writer:
     them. Raises InputError if the partial folder is of another request and `overwrite` is unset.
     """
 
-    def __init__(self, path: Path, request: dict, *, overwrite: bool = False):
+    def __init__(self, path: PathLike, request: dict, *, overwrite: bool = False):
         self.path = check_out(path)
         self.folder = self.path.with_name(self.path.name + ".partial")
         self.request = json.loads(json.dumps(request))
@@ -269,7 +269,7 @@ class Writer:
         shutil.rmtree(self.folder)
 
 
-def check_out(path: Path) -> Path:
+def check_out(path: PathLike) -> Path:
     path = Path(path)
     if path.suffix != ".safetensors":
         raise InputError(f"expected an output name that ends in .safetensors, got {path}")

@@ -10,9 +10,11 @@ from typing import Any
 
 from bridge.errors import InputError
 
+PathLike = str | Path
+
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: PathLike) -> Iterator[Path]:
     """Yield a temporary name beside `path`, renamed onto it if the block succeeds.
 
     The block may make a file or a folder there. After an exception nothing of it is left and what
@@ -39,14 +41,14 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: PathLike, value: Any) -> None:
     """Write strict JSON (no NaN), whole or not at all."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     with replacing(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def existing(path: Path, what: str = "file") -> Path:
+def existing(path: PathLike, what: str = "file") -> Path:
     """Return `path`, or raise InputError that offers the nearest name in its folder."""
     path = Path(path)
     if path.exists():
@@ -60,7 +62,7 @@ def existing(path: Path, what: str = "file") -> Path:
     raise InputError(f"{path}: no such {what}{hint}")
 
 
-def already_made(path: Path, made_by: dict | None, wanted: dict, *, overwrite: bool) -> bool:
+def already_made(path: PathLike, made_by: dict | None, wanted: dict, *, overwrite: bool) -> bool:
     """Whether the output at `path` is there already, made by exactly the `wanted` request.
 
     `made_by` is the request stored in the existing output, None where nothing stands there.

@@ -14,10 +14,8 @@ from bridge.embeddings import Embeddings, check_finite
 from bridge.errors import InputError
 from bridge.maps import Bridge, Space
 from bridge.paired import Moments
-from bridge.provenance import id_hashes, versions
+from bridge.provenance import id_hash, versions
 
-Method = Literal["ridge", "ols", "rotation"]
-METHODS: tuple[Method, ...] = ("ridge", "ols", "rotation")
 FOLDS = 5
 ONE_FOLD_FROM = 2000  # so many pairs choose the penalty well when a single fold is held out
 BLOCK = 8192
@@ -94,7 +92,7 @@ def fit(
     text: Embeddings,
     image: Embeddings,
     *,
-    method: Method = "ridge",
+    method: str = "ridge",
     pairs: int | None = None,
     captions: Literal["mean", "each"] = "mean",
     unit: bool = True,
@@ -103,7 +101,7 @@ def fit(
 ) -> Bridge:
     """Fit a bridge from the pairs that two embeddings share.
 
-    `pairs` limits the fit to so many images, drawn by `seed`. `captions` averages the texts of an
+    `method` is ridge, ols or rotation. `pairs` limits the fit to so many images, drawn by `seed`. `captions` averages the texts of an
     image or pairs each with it. `unit` scales centred rows to length 1. `penalty` is ridge's, in
     units of the mean eigenvalue (see paired.RidgePath); by default each direction takes the one of
     best R^2 on held-out pairs. Raises InputError for an unknown method, too few pairs, rows that
@@ -112,7 +110,9 @@ def fit(
     if method not in METHODS:
         raise InputError(f"expected a method of {', '.join(METHODS)}, got {method!r}")
     if penalty is not None and (method != "ridge" or not penalty >= 0):
-        raise InputError(f"a penalty of at least 0 goes with --method ridge, got {penalty} for {method}")
+        raise InputError(
+            f"a penalty of at least 0 goes with --method ridge, got {penalty} for {method}"
+        )
     check_finite(text, "text embeddings")
     check_finite(image, "image embeddings")
     joined = draw(join(text, image), pairs, seed)
@@ -130,7 +130,7 @@ def fit(
         "diagnostics": diagnostics,
         "versions": versions(),
     }
-    fitted_on = torch.from_numpy(id_hashes(joined.image_ids))
+    fitted_on = torch.tensor(sorted(map(id_hash, joined.image_ids)))
     return Bridge(*spaces, *(weight.float() for weight in weights), fitted_on, about)
 
 
@@ -184,9 +184,7 @@ def fit_ols(pairs: Moments, _folds: list[Moments], _penalty: None) -> tuple[Weig
     return (paired.ols(pairs), paired.ols(pairs.reversed())), {}
 
 
-def fit_ridge(
-    pairs: Moments, folds: list[Moments], penalty: float | None
-) -> tuple[Weights, dict]:
+def fit_ridge(pairs: Moments, folds: list[Moments], penalty: float | None) -> tuple[Weights, dict]:
     held_out = folds[:1] if pairs.n >= ONE_FOLD_FROM else folds
     to_image, image_diagnostics = ridge_one_way(pairs, held_out, penalty)
     to_text, text_diagnostics = ridge_one_way(
@@ -204,4 +202,5 @@ def ridge_one_way(
     return paired.ridge(pairs, chosen), {"penalty": chosen, "held_out_r2": r2}
 
 
-FITTERS: dict[Method, Fitter] = {"ridge": fit_ridge, "ols": fit_ols, "rotation": fit_rotation}
+FITTERS: dict[str, Fitter] = {"ridge": fit_ridge, "ols": fit_ols, "rotation": fit_rotation}
+METHODS = tuple(FITTERS)

@@ -6,14 +6,29 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from bridge.errors import InputError
-from bridge.files import existing
+from bridge.files import PathLike, existing
 
 SUFFIXES = frozenset(
-    ".jpg .jpeg .jpe .jfif .png .gif .webp .avif .bmp .tif .tiff .ppm .pgm .jp2".split()
+    [
+        ".jpg",
+        ".jpeg",
+        ".jpe",
+        ".jfif",
+        ".png",
+        ".gif",
+        ".webp",
+        ".avif",
+        ".bmp",
+        ".tif",
+        ".tiff",
+        ".ppm",
+        ".pgm",
+        ".jp2",
+    ]
 )
 
 
-def find_images(folder: Path) -> list[Path]:
+def find_images(folder: PathLike) -> list[Path]:
     """All image files below a folder, sorted by path, hidden ones left out; a single file is one.
 
     Raises InputError if there is none.
@@ -32,7 +47,7 @@ def find_images(folder: Path) -> list[Path]:
     return found
 
 
-def read_image(path: Path) -> Image.Image:
+def read_image(path: PathLike) -> Image.Image:
     """Read one picture as people see it: EXIF turned, 8 bits, RGB, transparency on white.
 
     Of an animation the first frame. Raises InputError with the reason if the file cannot be
@@ -43,7 +58,9 @@ def read_image(path: Path) -> Image.Image:
             image.load()
             return to_rgb(ImageOps.exif_transpose(image))
     except Exception as error:  # Pillow's decoders raise whatever a damaged file makes them raise
-        raise InputError(f"{path}: cannot be read as an image: {error or type(error).__name__}") from error
+        raise InputError(
+            f"{path}: cannot be read as an image: {error or type(error).__name__}"
+        ) from error
 
 
 def to_rgb(image: Image.Image) -> Image.Image:

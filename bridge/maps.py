@@ -1,7 +1,7 @@
 """Bridge: a fitted map between a text space and an image space, as a frozen value."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,9 +15,9 @@ from torch import Tensor
 
 from bridge.embeddings import Embeddings
 from bridge.errors import InputError
-from bridge.files import existing, replacing, write_json
+from bridge.files import PathLike, existing, replacing, write_json
 from bridge.geometry import unit
-from bridge.provenance import id_hashes
+from bridge.provenance import id_hash
 
 FORMAT = "platobridge.bridge/1"
 Side = Literal["text", "image"]
@@ -108,15 +108,17 @@ class Bridge:
                     "embed them with the encoder of the bridge"
                 )
 
-    def seen(self, image_ids: Iterable[str]) -> int:
-        """How many of these images the bridge was fitted on."""
-        return int(np.isin(id_hashes(image_ids), self.fitted_on.numpy()).sum())
+    def are_seen(self, image_ids: Sequence[str]) -> np.ndarray:
+        """For each of these images whether the bridge was fitted on it."""
+        return np.isin([id_hash(image_id) for image_id in image_ids], self.fitted_on.numpy())
 
-    def save(self, folder: Path, *, overwrite: bool = False) -> None:
+    def save(self, folder: PathLike, *, overwrite: bool = False) -> None:
         """Write `bridge.json` and `weights.safetensors`; raises InputError if `folder` exists."""
         folder = Path(folder)
         if folder.exists() and not overwrite:
-            raise InputError(f"{folder} exists; name another folder, or replace it with --overwrite")
+            raise InputError(
+                f"{folder} exists; name another folder, or replace it with --overwrite"
+            )
         tensors = {
             "text_mean": self.text.mean,
             "image_mean": self.image.mean,
@@ -139,7 +141,7 @@ class Bridge:
             )
 
 
-def load(folder: Path) -> Bridge:
+def load(folder: PathLike) -> Bridge:
     """Read a bridge folder; raises InputError if it is missing, foreign or damaged."""
     folder = existing(folder, "bridge folder")
     try:
@@ -151,7 +153,12 @@ def load(folder: Path) -> Bridge:
             Space(weights[f"{side}_mean"], **card["spaces"][side]) for side in ("text", "image")
         )
         return Bridge(
-            text, image, weights["to_image"], weights["to_text"], weights["fitted_on"], card["about"]
+            text,
+            image,
+            weights["to_image"],
+            weights["to_text"],
+            weights["fitted_on"],
+            card["about"],
         )
     except (OSError, KeyError, json.JSONDecodeError, UnicodeDecodeError, SafetensorError) as error:
         raise InputError(

@@ -137,9 +137,7 @@ def choose_penalty(folds: Iterable[Moments], pairs: Moments) -> tuple[float, flo
     scores = []
     for fold in folds:
         rest = pairs - fold
-        scores.append(
-            RidgePath(rest.about_means_of(rest)).held_out_r2(fold.about_means_of(rest))
-        )
+        scores.append(RidgePath(rest.about_means_of(rest)).held_out_r2(fold.about_means_of(rest)))
     r2 = torch.stack(scores).mean(0)
     best = int(r2.argmax())
     return float(PENALTIES[best]), float(r2[best])

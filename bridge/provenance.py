@@ -2,13 +2,9 @@
 
 import hashlib
 import platform
-from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
-import numpy as np
-
-from bridge.files import existing
+from bridge.files import PathLike, existing
 
 PACKAGES = ("platobridge", "torch", "transformers", "timm", "numpy")
 
@@ -24,7 +20,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def digest(path: Path) -> str:
+def digest(path: PathLike) -> str:
     """SHA-256 of a file's bytes, or of a folder's file names and their digests."""
     path = existing(path)
     if path.is_dir():
@@ -35,7 +31,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def id_hashes(ids: Iterable[str]) -> np.ndarray:
-    """Sorted 64-bit hashes (BLAKE2b) of ids: enough to find a shared id, not to list them."""
-    hashes = {hashlib.blake2b(i.encode(), digest_size=8).digest() for i in ids}
-    return np.sort(np.frombuffer(b"".join(sorted(hashes)), dtype="<i8").astype(np.int64))
+def id_hash(image_id: str) -> int:
+    """A signed 64-bit hash (BLAKE2b) of an id: enough to find a shared id, not to list them."""
+    hashed = hashlib.blake2b(image_id.encode(), digest_size=8).digest()
+    return int.from_bytes(hashed, "little", signed=True)

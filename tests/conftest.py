@@ -10,7 +10,25 @@ from PIL import Image
 
 from bridge.embeddings import Embeddings
 
-WORDS = "a the dog cat sheep boat red blue old small runs sits near on grass water house".split()
+WORDS = [
+    "a",
+    "the",
+    "dog",
+    "cat",
+    "sheep",
+    "boat",
+    "red",
+    "blue",
+    "old",
+    "small",
+    "runs",
+    "sits",
+    "near",
+    "on",
+    "grass",
+    "water",
+    "house",
+]
 
 
 @pytest.fixture(scope="session")

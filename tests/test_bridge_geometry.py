@@ -21,7 +21,9 @@ def test_nearest_is_the_naive_double_loop(block):
 
 def test_opposed_rows_are_not_their_own_neighbours():
     opposed = torch.tensor([[1.0, 0.0], [-1.0, 0.01], [0.0, -1.0]])
-    assert all(i not in row for i, row in enumerate(nearest(opposed, opposed, 2, exclude_self=True)[1]))
+    assert all(
+        i not in row for i, row in enumerate(nearest(opposed, opposed, 2, exclude_self=True)[1])
+    )
 
 
 def test_hubness_by_hand():
