@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
@@ -41,7 +42,6 @@ def build(called: str | None) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
-        help="Bridges between text and vision encoders that were trained apart.",
     )
     app.callback()(version_option)
     for name, (home, line) in COMMANDS.items():
@@ -62,7 +62,7 @@ def placeholder() -> None:
     """Stands in the list of commands for one that is not called."""
 
 
-def show_version(wanted: bool) -> None:
+def show_version(wanted: bool | None) -> None:
     if wanted:
         from importlib.metadata import version
 
@@ -70,12 +70,14 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def version_option(
-    version: bool = typer.Option(
-        False, "--version", callback=show_version, is_eager=True, help="Print the version."
-    ),
-) -> None:
-    pass
+Version = Annotated[
+    bool | None,
+    typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
+]
+
+
+def version_option(version: Version = None) -> None:
+    """Bridges between text and vision encoders that were trained apart."""
 
 
 if __name__ == "__main__":

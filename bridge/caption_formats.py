@@ -190,7 +190,7 @@ def from_coco(path: Path, document: dict, image_key: ImageKey) -> Found:
     for k, image in enumerate(need(path, "top level", document, "images", list), 1):
         number = as_id(path, f"image {k}", image, "id")
         if number in names:
-            raise fault(path, f"image {k}", f"image id {number} came before; {DIFFER}")
+            raise fault(path, f"image {k}", f"image id {number!r} came before; {DIFFER}")
         named_by = "id" if image_key == "id" else "file_name"
         names[number] = as_id(path, f"image {k}", image, named_by)
     uncaptioned, seen = dict(names), set()
@@ -200,15 +200,15 @@ def from_coco(path: Path, document: dict, image_key: ImageKey) -> Found:
         text = need(path, place, annotation, "caption", str)
         own = as_id(path, place, annotation, "id")
         if own in seen:
-            raise fault(path, place, f"annotation id {own} came before; {DIFFER}")
+            raise fault(path, place, f"annotation id {own!r} came before; {DIFFER}")
         seen.add(own)
         uncaptioned.pop(number, None)
         if number in names:
             yield Record(path, place, names[number], text)
         else:
-            yield Problem(path, place, f'no image of the id {number} stands in "images"')
+            yield Problem(path, place, f'no image of the id {number!r} stands in "images"')
     for name in uncaptioned.values():
-        yield Problem(path, f"image {name}", "no caption belongs to it")
+        yield Problem(path, f"image {name!r}", "no caption belongs to it")
 
 
 DIFFER = "ids must differ, so remove or renumber one"
@@ -231,4 +231,4 @@ def from_karpathy(path: Path, document: dict, image_key: ImageKey) -> Found:
         for sentence in sentences:
             yield Record(path, place, name, need(path, place, sentence, "raw", str), split=split)
         if not sentences:
-            yield Problem(path, place, f"no caption belongs to {name}")
+            yield Problem(path, place, f"no caption belongs to {name!r}")

@@ -71,7 +71,7 @@ def from_sample(
     sample: dict[str, tarfile.TarInfo],
     image_key: ImageKey,
 ) -> Found:
-    place, texts = f"sample {key}", None
+    place, texts = f"sample {key!r}", None
     if "json" in sample:
         about = parse(path, decode(path, content(tar, sample["json"]), place=place), place=place)
         texts = need(path, place, about, None, dict).get("caption")

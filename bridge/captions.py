@@ -7,7 +7,7 @@ chooses among them, every caption gets its id, faulty ones are set aside, and a 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from bridge.caption_formats import (
@@ -94,8 +94,9 @@ def write_captions(path: PathLike, captions: Iterable[Caption]) -> int:
     written = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         for caption in captions:
-            fields = {key: value for key, value in asdict(caption).items() if value is not None}
-            file.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            named = {field: getattr(caption, field) for field in Caption.__slots__}
+            present = {field: value for field, value in named.items() if value is not None}
+            file.write(json.dumps(present, ensure_ascii=False) + "\n")
             written += 1
     return written
 
@@ -169,7 +170,7 @@ def fault_of(record: Record) -> Problem | None:
         what = "the image id is empty"
     elif not record.text.strip():
         what = f"the caption of {record.image_id!r} is empty"
-    elif not is_unicode(record.text + record.image_id + record.id):
+    elif not all(map(is_unicode, filter(None, record[2:]))):
         what = f"the caption of {record.image_id!r} holds half a surrogate pair, no character"
     else:
         return None

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bridge.errors import InputError
 from bridge.options import Device, Dtype, EmbeddingsOut, ImageFile, Overwrite, Seed, TextFile
 
 embed = typer.Typer(no_args_is_help=True, help="Turn captions or images into embeddings.")
@@ -145,6 +146,79 @@ def embed_text(
             f"{made.about['truncated']} captions reached the limit of {model.max_tokens} tokens"
         )
     console.note(f"{out}: {len(made)} rows of width {made.width} from {made.encoder}")
+
+
+class ImageKey(StrEnum):
+    name = "name"
+    path = "path"
+    id = "id"
+
+
+@data.callback()
+def keep_the_group() -> None:
+    """Bring captions and features into platobridge's formats."""
+
+
+@data.command("import")
+def import_(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="Captions (COCO or Karpathy JSON, token.txt, CSV, JSON Lines, tar shards) or "
+            "features (.npy, .npz, safetensors, a clip-retrieval folder)."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="NAME.jsonl for captions, NAME.safetensors else.")
+    ],
+    split: Annotated[str | None, typer.Option(help="Captions: only this split.")] = None,
+    image_key: Annotated[
+        ImageKey, typer.Option(help="Captions: what an image is called, see docs/formats.md.")
+    ] = ImageKey.name,
+    strict: Strict = False,
+    ids: Annotated[
+        Path | None, typer.Option(help="Features: file with one id a row, in their order.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="Features: which array to take.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Features: name of the encoder that made them.")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Bring captions or features that exist already into platobridge's formats."""
+    from bridge import console
+
+    if out.suffix == ".jsonl":
+        import_captions(source, out, split, image_key.value, strict, overwrite)
+    elif out.suffix == ".safetensors":
+        from bridge.features import convert_features
+
+        made = convert_features(source, out, ids, key=key, name=encoder, overwrite=overwrite)
+        images = len(set(made.image_ids))
+        console.note(f"{out}: {len(made)} rows of width {made.width}, {images} images")
+    else:
+        raise InputError(
+            f"expected --out to end in .jsonl (captions) or .safetensors (features), got {out}"
+        )
+
+
+def import_captions(
+    source: Path, out: Path, split: str | None, image_key: str, strict: bool, overwrite: bool
+) -> None:
+    """Rewrite captions of any known format as JSON Lines, and say what was left out."""
+    from bridge import console
+    from bridge.captions import iter_captions, write_captions
+
+    if out.exists() and not overwrite:
+        raise InputError(f"{out} exists; name another file, or replace it with --overwrite")
+    faults: list = []
+    captions = iter_captions(
+        source, split=split, strict=strict, problems=faults.append, image_key=image_key
+    )
+    count = write_captions(out, captions)
+    for fault in faults:
+        console.warn(f"left out: {fault}")
+    console.note(f"{out}: {count} captions")
 
 
 class Method(StrEnum):

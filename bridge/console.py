@@ -44,9 +44,9 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def note(text: str) -> None:
     """One plain line."""
-    messages.print(text, markup=False)
+    messages.print(text, markup=False, soft_wrap=True)
 
 
 def warn(text: str) -> None:
     """One line that should not be overlooked."""
-    messages.print(f"warning: {text}", style="yellow", markup=False)
+    messages.print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bridge.caption_formats import text_lines
-from bridge.captions import read_captions
+from bridge.captions import is_unicode, read_captions
 from bridge.errors import InputError
 from bridge.files import PathLike
 from bridge.foreign import as_id, decode, fault, first_bytes, need, parse, refuse_binary
@@ -72,9 +72,11 @@ def read_ids(path: Path) -> tuple[list[str], list[str] | None]:
 def from_array(path: Path) -> list[Any]:
     try:
         values = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+        listed = values.tolist()
+    except Exception as error:  # NumPy raises whatever a damaged header makes its parser raise
+        why = str(error).partition("\n")[0]
         raise InputError(
-            f"{path}: no ids can be read ({str(error).partition(chr(10))[0]}); "
+            f"{path}: no ids can be read ({why}); "
             "save them with `numpy.array(ids, dtype=str)`: pickles are never opened"
         ) from error
     if values.ndim != 1 or values.dtype.kind not in "Uiu":
@@ -82,7 +84,7 @@ def from_array(path: Path) -> list[Any]:
             f"{path}: expected one row of texts or whole numbers, got {values.dtype} of the shape "
             f"{list(values.shape)}; save them with `numpy.array(ids, dtype=str)`"
         )
-    return values.tolist()
+    return listed
 
 
 def distinct(path: Path, noun: str, values: Sequence[Any]) -> list[str]:
@@ -92,6 +94,8 @@ def distinct(path: Path, noun: str, values: Sequence[Any]) -> list[str]:
         own = as_id(path, f"{noun} {k}", {"id": value}, "id")
         if not own:
             raise fault(path, f"{noun} {k}", "expected an id, got nothing; each row needs one")
+        if not is_unicode(own):
+            raise fault(path, f"{noun} {k}", f"{own!r} holds half a surrogate pair, no character")
         if own in first:
             what = f"id {own!r} stands on {noun} {first[own]} already; ids must differ"
             raise fault(path, f"{noun} {k}", what)

@@ -58,9 +58,8 @@ def read_image(path: PathLike) -> Image.Image:
             image.load()
             return to_rgb(ImageOps.exif_transpose(image))
     except Exception as error:  # Pillow's decoders raise whatever a damaged file makes them raise
-        raise InputError(
-            f"{path}: cannot be read as an image: {error or type(error).__name__}"
-        ) from error
+        reason = str(error).replace(repr(str(path)), "").strip() or type(error).__name__
+        raise InputError(f"{path}: cannot be read as an image: {reason}") from error
 
 
 def to_rgb(image: Image.Image) -> Image.Image:

@@ -222,6 +222,7 @@ EXPECTED_IDS = "ids (a line each, a JSON list, .npy or a captions file)"
     ("content", "line"),
     [
         (b"a\nb\na\n", ", line 3: id 'a' stands on line 1 already; ids must differ"),
+        (b'["\\ud83d"]', r", item 1: '\ud83d' holds half a surrogate pair, no character"),
         (b"a\n\nb\n", ", line 2: expected an id, got nothing; each row needs one"),
         (b'["a", "b", "a"]', ", item 3: id 'a' stands on item 1 already; ids must differ"),
         (b'["a", 2.5, "c"]', ', item 2: expected text or a whole number as "id", got 2.5'),
