@@ -27,7 +27,10 @@ def main() -> None:
             fit(*sides, method=method)
             seconds = time.perf_counter() - start
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-            print(f"| {n:,} | {d_text} x {d_image} | {method} | {seconds:.1f} | {peak:.2f} GiB |", flush=True)
+            print(
+                f"| {n:,} | {d_text} x {d_image} | {method} | {seconds:.1f} | {peak:.2f} GiB |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

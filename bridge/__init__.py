@@ -1,11 +1,11 @@
 """Bridges between text and vision encoders that were trained apart.
 
-    import bridge
+import bridge
 
-    text = bridge.load_embeddings("captions.safetensors")
-    image = bridge.load_embeddings("images.safetensors")
-    fitted = bridge.fit(text, image, method="ridge")
-    fitted.save("my-bridge")
+text = bridge.load_embeddings("captions.safetensors")
+image = bridge.load_embeddings("images.safetensors")
+fitted = bridge.fit(text, image, method="ridge")
+fitted.save("my-bridge")
 """
 
 from importlib import import_module

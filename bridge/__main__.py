@@ -10,7 +10,10 @@ import typer
 from bridge.errors import InputError
 
 COMMANDS = {  # name: (where it lives, what it does)
-    "quickstart": ("train.cli:quickstart", "Draw a world, train, embed, fit and measure: the whole path."),
+    "quickstart": (
+        "train.cli:quickstart",
+        "The whole path on a drawn world: train, embed, fit, measure.",
+    ),
     "data": ("bridge.cli:data", "Bring captions and features into platobridge's formats."),
     "train": ("train.cli:train", "Train a text JEPA on captions."),
     "embed": ("bridge.cli:embed", "Turn captions or images into embeddings."),

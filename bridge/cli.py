@@ -180,6 +180,13 @@ def import_(
         Path | None, typer.Option(help="Features: file with one id a row, in their order.")
     ] = None,
     key: Annotated[str | None, typer.Option(help="Features: which array to take.")] = None,
+    caption_ids: Annotated[
+        bool | None,
+        typer.Option(
+            "--caption-ids/--no-caption-ids",
+            help="Features: ids are IMAGE#K, the K-th caption of IMAGE; else if all look like it.",
+        ),
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="Features: name of the encoder that made them.")
     ] = None,
@@ -193,7 +200,9 @@ def import_(
     elif out.suffix == ".safetensors":
         from bridge.features import convert_features
 
-        made = convert_features(source, out, ids, key=key, name=encoder, overwrite=overwrite)
+        made = convert_features(
+            source, out, ids, key=key, name=encoder, caption_ids=caption_ids, overwrite=overwrite
+        )
         images = len(set(made.image_ids))
         console.note(f"{out}: {len(made)} rows of width {made.width}, {images} images")
     else:

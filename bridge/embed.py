@@ -104,9 +104,8 @@ def embed_captions(
     if already_made(out, made_by(out, request), request, overwrite=overwrite):
         return embeddings.load(out)
     faulty: list[Problem] = []
-    in_all = 0  # a first pass: faults show before the model has worked for an hour
-    for in_all, _ in enumerate(iter_captions(path, split=split, strict=strict), start=1):
-        pass
+    # a first pass: what is wrong with the file shows before the model has worked for an hour
+    in_all = sum(1 for _ in iter_captions(path, split=split, strict=strict))
     keep_freed_memory(encoder.device)
     writer = Writer(out, request, overwrite=overwrite)
     start = time.monotonic()

@@ -101,11 +101,11 @@ def fit(
 ) -> Bridge:
     """Fit a bridge from the pairs that two embeddings share.
 
-    `method` is ridge, ols or rotation. `pairs` limits the fit to so many images, drawn by `seed`. `captions` averages the texts of an
-    image or pairs each with it. `unit` scales centred rows to length 1. `penalty` is ridge's, in
-    units of the mean eigenvalue (see paired.RidgePath); by default each direction takes the one of
-    best R^2 on held-out pairs. Raises InputError for an unknown method, too few pairs, rows that
-    are not finite or all the same.
+    `method` is ridge, ols or rotation. `pairs` limits the fit to so many images, drawn by `seed`.
+    `captions` averages the texts of an image or pairs each with it. `unit` scales centred rows to
+    length 1. `penalty` is ridge's, in units of the mean eigenvalue (see paired.RidgePath); by
+    default each direction takes the one of best R^2 on held-out pairs. Raises InputError for an
+    unknown method, too few pairs, rows that are not finite or all the same.
     """
     if method not in METHODS:
         raise InputError(f"expected a method of {', '.join(METHODS)}, got {method!r}")

@@ -46,7 +46,8 @@ def neighbours(
             f"all {name} rows are the same, so none is nearer than another; "
             "did the encoder collapse?"
         )
-    rows = centered(rows.float()) if center else rows.float()
+    rows = rows.to(torch.promote_types(rows.dtype, torch.float32))
+    rows = centered(rows) if center else rows
     cosine, index = nearest(rows, rows, k + 1, exclude_self=True, block=block)
     open_end = cosine[:, k - 1] - cosine[:, k] <= TIE  # which of the equal ones belong?
     cosine, index = cosine[:, :k].clone(), index[:, :k].clone()

@@ -56,9 +56,7 @@ class Page:
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
 
-    def cards(
-        self, cards: Sequence[tuple[Image.Image, str, Sequence[tuple[str, bool]]]]
-    ) -> None:
+    def cards(self, cards: Sequence[tuple[Image.Image, str, Sequence[tuple[str, bool]]]]) -> None:
         """Pictures, each with a line and a ranked list of texts; right ones stand out."""
         html = []
         for picture, line, texts in cards:

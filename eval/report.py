@@ -79,7 +79,9 @@ def table(reports: Mapping[str, Report], *, title: str | None = None) -> Table:
     for name in [*reports, "chance"]:
         made.add_column(name, justify="right", style="dim" if name == "chance" else None)
     for key in keys:
-        levels = dict.fromkeys(figure(report.chance.get(key)) for report in reports.values())
+        levels = dict.fromkeys(
+            figure(report.chance.get(key)) for report in reports.values() if key in report.metrics
+        )
         cells = (cell(report.metrics, key) for report in reports.values())
         made.add_row(key.replace("_", " ").replace(".", " "), *cells, " / ".join(levels))
     return made
@@ -135,7 +137,10 @@ def plot_curve(reports: "Report | Mapping[str, Report]", path: PathLike) -> None
         sorted(chance), [chance[n] for n in sorted(chance)], "--", color="0.45", label="chance"
     )
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    largest = max(chance)
+    ticks = [n for n in sorted(chance) if n == largest or 1.3 * n < largest]  # labels that fit
+    axes.set_xticks(ticks, [EngFormatter(sep="")(n) for n in ticks])
+    axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("items compared")
     axes.set_ylabel(f"mutual {k}-nearest-neighbour overlap")

@@ -23,7 +23,12 @@ def words(text_model):
 
 @pytest.fixture
 def captions(tmp_path):
-    texts = ["the red dog runs", "cat", "a small old boat sits near the blue water", "sheep on grass"]
+    texts = [
+        "the red dog runs",
+        "cat",
+        "a small old boat sits near the blue water",
+        "sheep on grass",
+    ]
     lines = [json.dumps({"image_id": f"{k // 2}.png", "text": t}) for k, t in enumerate(texts)]
     (tmp_path / "captions.jsonl").write_text("\n".join(lines) + "\n")
     return tmp_path / "captions.jsonl", texts

@@ -37,13 +37,19 @@ def fails(capsys, *arguments) -> str:
 
 def test_fit_and_evaluate(tables, capsys):
     bridge, out = tables / "bridge", tables / "r.json"
-    assert run("fit", tables / "train.safetensors", tables / "image.safetensors", "--out", bridge) == 0
+    assert (
+        run("fit", tables / "train.safetensors", tables / "image.safetensors", "--out", bridge) == 0
+    )
     assert maps.load(bridge).about["pairs"] == 200
     both = (tables / "text.safetensors", tables / "image.safetensors")
     assert run("eval", "retrieval", *both, "--bridge", bridge, "--out", out, "--drop-fitted") == 0
     assert "text to image recall@1" in capsys.readouterr().out
     made = report.load(out)
-    assert made.metrics["text_to_image.recall@1"] > 0.95 and set(made.inputs) == {"text", "image", "bridge"}
+    assert made.metrics["text_to_image.recall@1"] > 0.95 and set(made.inputs) == {
+        "text",
+        "image",
+        "bridge",
+    }
     assert run("eval", "alignment", *both, "--out", tables / "a.json") == 0
     assert (tables / "a.png").exists() and "0.033" in capsys.readouterr().out
 
@@ -73,7 +79,7 @@ def test_eval_rerun(tables, capsys):
 
 
 def test_bad_inputs_of_fit(tables, capsys, planted):
-    text, image, _ = planted
+    text = planted[0]
     good = tables / "image.safetensors"
     (tables / "foreign.safetensors").write_text("not a table")
     broken = text.rows.clone()
@@ -145,7 +151,9 @@ def test_data_import(tmp_path, capsys):
     lines = [json.loads(line) for line in (tmp_path / "c.jsonl").read_text().splitlines()]
     assert [line["text"] for line in lines] == ["a dog", "a cat"]
     assert "line 3" in capsys.readouterr().err
-    assert "exists" in fails(capsys, "data", "import", tmp_path / "c.csv", "--out", tmp_path / "c.jsonl")
+    assert "exists" in fails(
+        capsys, "data", "import", tmp_path / "c.csv", "--out", tmp_path / "c.jsonl"
+    )
     np.save(tmp_path / "f.npy", np.ones((2, 3), np.float32))
     (tmp_path / "ids.txt").write_text("a.jpg\nb.jpg\n")
     features = ("data", "import", tmp_path / "f.npy", "--ids", tmp_path / "ids.txt")

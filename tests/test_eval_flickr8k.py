@@ -29,9 +29,7 @@ def flickr(data_folder):
     content = json.loads((folder / "dataset_flickr8k.json").read_text())
     split = {image["filename"]: image["split"] for image in content["images"]}
     text, image = image_means(table("text_minilm")), table("images_lite0")
-    ids = {
-        part: [i for i in image.ids if split[i] == part] for part in ("train", "test")
-    }
+    ids = {part: [i for i in image.ids if split[i] == part] for part in ("train", "test")}
     return {part: (text.of_images(ids[part]), image.of_images(ids[part])) for part in ids}
 
 

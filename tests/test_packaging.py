@@ -34,8 +34,12 @@ def test_the_wheel_holds_the_packages_and_runs(tmp_path):
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
     subprocess.run([*install, "--quiet", str(wheel)], check=True)
     here = next(path for path in sys.path if path.endswith("site-packages"))
-    code = f"import sys; sys.path.append({here!r}); import bridge, train, eval; print(bridge.__file__)"
-    done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    code = (
+        f"import sys; sys.path.append({here!r}); import bridge, train, eval; print(bridge.__file__)"
+    )
+    done = subprocess.run(
+        [python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert str(tmp_path / "venv") in done.stdout
     command = [
         python, "-c", f"import sys; sys.path.append({here!r}); "
