@@ -1,0 +1,1 @@
+"""Training text JEPAs: text encoders that learn from several texts of one image."""
