@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from bridge.encoders import (
@@ -132,6 +133,25 @@ def pool_text(hidden: Float[Tensor, "n t d"], mask: Tensor, pooling: str) -> Flo
         return hidden[torch.arange(len(hidden)), mask.sum(1) - 1]
     weight = mask[:, :, None].to(hidden.dtype)
     return (hidden * weight).sum(1) / weight.sum(1)
+
+
+def projection_head(width: int, hidden: int) -> nn.Sequential:
+    """The head behind which a text JEPA is held from collapse: d -> hidden -> hidden."""
+    return nn.Sequential(
+        nn.Linear(width, hidden), nn.BatchNorm1d(hidden), nn.ReLU(), nn.Linear(hidden, hidden)
+    )
+
+
+def load_projector(folder: Path) -> nn.Sequential:
+    """The projection head that was trained with an encoder; InputError if it has none."""
+    file = folder / "projector.safetensors"
+    if not file.exists():
+        raise InputError(f"{folder} has no projector.safetensors; take another pooling than projector")
+    weights = load_file(file)
+    hidden, width = weights["0.weight"].shape
+    head = projection_head(width, hidden)
+    head.load_state_dict(weights)
+    return head.eval().requires_grad_(False)
 
 
 def stated_pooling(folder: Path) -> str:

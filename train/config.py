@@ -24,6 +24,7 @@ class Model(Settings):
     vocabulary: str | int = 8000  # size of a WordPiece vocabulary to train, or a tokenizer's folder
     max_tokens: int = Field(64, ge=4, le=512)
     dropout: float = Field(0.0, ge=0, lt=1)
+    projector: int = Field(4, ge=0)  # hidden width in widths of the model; 0 for none
 
 
 class Objective(Settings):

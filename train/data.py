@@ -27,7 +27,7 @@ class Tokens:
     def groups(self) -> int:
         return len(self.group_start) - 1
 
-    def text(self, index: int) -> np.ndarray:
+    def text(self, index: int | np.integer) -> np.ndarray:
         return self.ids[self.text_start[index] : self.text_start[index + 1]]
 
 

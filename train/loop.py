@@ -65,13 +65,13 @@ def run(
         indices = good_views(tokens, config.optim.batch, config.seed, step).T.flatten()
         texts = [tokens.text(index) for index in indices]
         rows, padding = embed(model, texts, config.run.chunk, accelerator.device)
-        losses = losses_of(config, rows)
+        losses = losses_of(config, accelerator.unwrap_model(model).projector(rows))
         accelerator.backward(losses["loss"])
         norm = accelerator.clip_grad_norm_(model.parameters(), config.optim.clip)
         optimizer.step()
         optimizer.zero_grad()
         if step % config.run.log_every == 0 or step + 1 == config.optim.steps:
-            values = {name: float(value) for name, value in losses.items()}
+            values = {name: float(value.detach()) for name, value in losses.items()}
             rank = objectives.effective_rank(rows.detach())
             metrics.write(step, sum(map(len, texts)), padding, rank, float(norm), values)
         if (step + 1) % config.run.save_every == 0:
