@@ -13,12 +13,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+Move = Callable[[int, int], None]
 messages = Console(stderr=True, highlight=False)
 results = Console(highlight=False)
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(title: str) -> Iterator["Move"]:
     """Yield a function of (done, total) that moves a bar with its rate and the time left."""
     columns = (
         TextColumn("{task.description}"),

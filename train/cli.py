@@ -29,7 +29,9 @@ def train(
 
     chosen = load(TrainConfig, config, settings or [])
     if chosen.data.captions is None:
-        raise InputError("expected data.captions, the captions file to train on; give data.captions=FILE")
+        raise InputError(
+            "expected data.captions, the captions file to train on; give data.captions=FILE"
+        )
     captions = read_captions(chosen.data.captions, split=chosen.data.split)
     with console.progress_bar("training") as progress:
         encoder = run(chosen, captions, out=out, overwrite=overwrite, progress=progress)

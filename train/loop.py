@@ -93,7 +93,9 @@ def run(
 def start_folder(out: Path, settings: dict) -> None:
     out.mkdir(parents=True, exist_ok=True)
     with replacing(out / "config.yaml") as temporary:
-        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
+        temporary.write_text(
+            json.dumps(settings, indent=2) + "\n", encoding="utf-8"
+        )  # JSON is YAML
 
 
 def tokenizer_of(config: TrainConfig, captions: Sequence[Caption], out: Path):
@@ -158,7 +160,9 @@ def restore(folder: Path, model, optimizer) -> int:
         if name.startswith("optimizer."):
             _, index, key = name.split(".")
             state.setdefault(int(index), {})[key] = tensor
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    optimizer.load_state_dict(
+        {"state": state, "param_groups": optimizer.state_dict()["param_groups"]}
+    )
     return json.loads((folder / "step.json").read_text(encoding="utf-8"))["step"]
 
 

@@ -1,45 +1,279 @@
 """The whole path on a drawn world: pictures and captions, a text JEPA, bridges, measurements.
 
-Every step writes files and is skipped when they are there, so that an interrupted run goes on.
+Every step writes files and finds them again, so that an interrupted run goes on.
 """
 
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bridge import console, embeddings, fitting, maps, world
+from rich import box
+from rich.table import Table
+
+from bridge import console, fitting, world
 from bridge.captions import Caption, read_captions, write_captions
 from bridge.embed import embed_captions, embed_images
 from bridge.embeddings import Embeddings
 from bridge.encode_text import text_encoder
 from bridge.encode_vision import vision_encoder
-from bridge.files import write_json
+from bridge.files import PathLike, already_made, remove, write_json
+from bridge.geometry import nearest
 from bridge.images import read_image
-from eval import report as reports
+from bridge.maps import Bridge
+from bridge.provenance import versions
 from eval.measure import measure_alignment, measure_retrieval
 from eval.page import Page
-from eval.report import Report
+from eval.report import Report, figure, plot_curve
+from train.config import Model, Optim, TrainConfig
+from train.loop import run as train
 
-PICTURES = 2200  # of which the last TEST are held out from every fit
-TEST = 1000
-CAPTIONED = 12_000  # scenes that are told but not drawn: training text needs no picture
+VISION = "package:efficientnet-lite0"
+PICTURES = 2200
+TEST = 1000  # the first pictures are held out from training and from every fit
+CAPTIONED = 10_000  # scenes that are told but not drawn: training on text needs no picture
 METHODS = ("ridge", "rotation")
+TRAINED = TrainConfig(
+    model=Model(size="tiny", vocabulary=4000, max_tokens=48), optim=Optim(steps=700, batch=128)
+)
+UNTRAINED = TRAINED.model_copy(update={"optim": TRAINED.optim.model_copy(update={"steps": 0})})
+ENCODERS = {"untrained": UNTRAINED, "good views": TRAINED}
+SHOWN = 8  # pictures in the report
+RETRIEVED = ("recall@1", "recall@10", "median_rank")
 
 
 @dataclass
-class Quickstart:
-    """Where the run lies, what it is made with, and how long each step took."""
+class Clock:
+    """How long each step took, for the report."""
 
-    out: Path
-    seed: int
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def step(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """A progress bar, and a note of the time."""
+    def step(self, title: str) -> Iterator[console.Move]:
         start = time.monotonic()
         with console.progress_bar(title) as progress:
             yield progress
         self.seconds[title] = round(time.monotonic() - start, 1)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the run measured: an alignment an encoder, a retrieval an encoder and method."""
+
+    alignment: dict[str, Report]
+    mapped: Report
+    retrieval: dict[tuple[str, str], Report]
+
+
+def run(out: PathLike, *, seed: int = 0, overwrite: bool = False) -> None:
+    """Make `out` hold a world, an encoder, embeddings, bridges and the reports on them."""
+    out, clock = Path(out), Clock()
+    request = {"seed": seed, "pictures": PICTURES, "captioned": CAPTIONED}
+    request |= {"training": TRAINED.model_dump(mode="json")}
+    begin(out, request, overwrite)
+    with clock.step("drawing") as progress:
+        world.build(
+            out / "world",
+            pictures=PICTURES,
+            caption_scenes=CAPTIONED,
+            seed=seed,
+            progress=progress,
+        )
+    drawn, told = split_captions(out)
+    texts = {}
+    for name, config in ENCODERS.items():
+        folder = out / name.replace(" ", "-")
+        with clock.step(f"training: {name}") as progress:
+            chosen = config.model_copy(update={"seed": seed})
+            encoder = train(chosen, told, out=folder / "run", progress=progress)
+        with clock.step(f"embedding captions: {name}") as progress:
+            texts[name] = embed_captions(
+                drawn,
+                text_encoder(f"jepa:{encoder}", device="cpu"),
+                folder / "captions.safetensors",
+                progress=progress,
+            )
+    with clock.step("embedding pictures") as progress:
+        images = embed_images(
+            out / "world" / "images",
+            vision_encoder(VISION, resize="squash", device="cpu"),
+            out / "images.safetensors",
+            progress=progress,
+        )
+    with clock.step("fitting and measuring") as progress:
+        bridges = fit_all(out, texts, images)
+        found = measure_all(texts, images, bridges)
+        progress(1, 1)
+    report = summarise(found, request, clock)
+    report.save(out / "report.json", overwrite=True)
+    write_page(out, report, found, texts["good views"], images, bridges["good views", "ridge"])
+    for table in tables(report):
+        console.results.print(table)
+    total = sum(clock.seconds.values())
+    console.note(f"report: {out / 'report.html'} and report.json ({total:.0f} s)")
+
+
+def begin(out: Path, request: dict, overwrite: bool) -> None:
+    """Note what is asked for; refuse a folder where something else was."""
+    file = out / "quickstart.json"
+    if overwrite:
+        remove(out)
+    made_by = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    already_made(out, made_by, request, overwrite=False)
+    write_json(file, request)
+
+
+def split_captions(out: Path) -> tuple[Path, list[Caption]]:
+    """The file of captions of drawn scenes, and the captions to train on: none of a test scene."""
+    captions = read_captions(out / "world" / "captions.jsonl")
+    test = {world.image_id(index) for index in range(TEST)}
+    drawn = {world.image_id(index) for index in range(PICTURES)}
+    file = out / "captions.jsonl"
+    if not file.exists():
+        write_captions(file, (caption for caption in captions if caption.image_id in drawn))
+    return file, [caption for caption in captions if caption.image_id not in test]
+
+
+def halves(table: Embeddings) -> tuple[Embeddings, Embeddings]:
+    """Test rows and the rows to fit on."""
+    test = [world.image_id(index) for index in range(TEST)]
+    rest = [world.image_id(index) for index in range(TEST, PICTURES)]
+    return table.of_images(test), table.of_images(rest)
+
+
+def fit_all(
+    out: Path, texts: dict[str, Embeddings], images: Embeddings
+) -> dict[tuple[str, str], Bridge]:
+    """A bridge for every encoder and method, from pairs that are no test pairs."""
+    bridges = {}
+    for name, text in texts.items():
+        for method in METHODS:
+            fitted = fitting.fit(halves(text)[1], halves(images)[1], method=method)
+            fitted.save(out / name.replace(" ", "-") / f"bridge-{method}", overwrite=True)
+            bridges[name, method] = fitted
+    return bridges
+
+
+def measure_all(
+    texts: dict[str, Embeddings], images: Embeddings, bridges: dict[tuple[str, str], Bridge]
+) -> Found:
+    test = halves(images)[0]
+    best = bridges["good views", "ridge"]
+    return Found(
+        {name: measure_alignment(halves(text)[0], test) for name, text in texts.items()},
+        measure_alignment(halves(texts["good views"])[0], test, bridge=best),
+        {
+            (name, method): measure_retrieval(halves(texts[name])[0], test, bridge, captions="mean")
+            for (name, method), bridge in bridges.items()
+        },
+    )
+
+
+def summarise(found: Found, request: dict, clock: Clock) -> Report:
+    """One report of everything, each figure under its encoder and method."""
+    metrics: dict = {}
+    chance: dict = {}
+    parts = {f"{name}.alignment": report for name, report in found.alignment.items()}
+    parts["good views, through ridge.alignment"] = found.mapped
+    parts |= {f"{name}, {method}.retrieval": r for (name, method), r in found.retrieval.items()}
+    for prefix, part in parts.items():
+        metrics |= {f"{prefix}.{key}": value for key, value in part.metrics.items()}
+        chance |= {f"{prefix}.{key}": value for key, value in part.chance.items()}
+    settings = request | {"test_images": TEST, "vision": VISION, "seconds": clock.seconds}
+    return Report(
+        task="quickstart",
+        metrics=metrics,
+        chance=chance,
+        settings=settings,
+        inputs={},
+        versions=versions(),
+        seconds=sum(clock.seconds.values()),
+    )
+
+
+HEADS = {
+    "alignment": ("mutual 10-NN", "calibrated", "CKA"),
+    "retrieval": tuple(
+        f"{way} {what}"
+        for way in ("text to image", "image to text")
+        for what in ("R@1", "R@10", "median")
+    ),
+}
+
+
+def rows(report: Report, task: str) -> list[tuple[str, ...]]:
+    """Chance first, then a line for each encoder (and method)."""
+    if task == "alignment":
+        keys = ["mutual_knn", "mutual_knn.calibrated", "cka"]
+        names = [*ENCODERS, "good views, through ridge"]
+    else:
+        keys = [f"{way}.{key}" for way in ("text_to_image", "image_to_text") for key in RETRIEVED]
+        names = [f"{name}, {method}" for name in ENCODERS for method in METHODS]
+    lines = [("chance", *(figure(report.chance[f"{names[0]}.{task}.{key}"]) for key in keys))]
+    for name in names:
+        values = (figure(report.metrics[f"{name}.{task}.{key}"]) for key in keys)
+        lines.append((name, *values))
+    return lines
+
+
+TITLES = {
+    "alignment": f"Alignment of captions with pictures, {TEST} held-out scenes, no map fitted",
+    "retrieval": f"Retrieval among {TEST} held-out scenes after a fit on {PICTURES - TEST} pairs",
+}
+
+
+def tables(report: Report) -> Iterator[Table]:
+    for task, title in TITLES.items():
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+        for position, head in enumerate(("", *HEADS[task])):
+            table.add_column(head, justify="right" if position else "left")
+        for line in rows(report, task):
+            table.add_row(*line, style="dim" if line[0] == "chance" else None)
+        yield table
+
+
+def write_page(
+    out: Path, report: Report, found: Found, text: Embeddings, image: Embeddings, bridge: Bridge
+) -> None:
+    """report.html: the tables, the alignment curve, pictures with their nearest captions."""
+    page = Page(
+        "platobridge quickstart",
+        f"A text encoder learned from captions of {CAPTIONED + PICTURES - TEST:,} drawn scenes and "
+        f"never saw a picture; {VISION.split(':')[1]} (trained on ImageNet labels) never read a "
+        "word. How alike are their spaces, and how far does one linear map carry?",
+    )
+    for task, title in TITLES.items():
+        page.heading(title)
+        page.table(("", *HEADS[task]), rows(report, task))
+    page.heading("Alignment against the number of items")
+    curves = found.alignment | {"good views, through ridge": found.mapped}
+    plot_curve(curves, out / "alignment.png")
+    page.figure(
+        out / "alignment.png",
+        "Mutual 10-nearest-neighbour overlap against the number of scenes, for each encoder",
+        "The overlap falls as the set grows; the dashed line is chance.",
+    )
+    page.heading("Pictures and the captions nearest to them")
+    page.note(
+        f"Among {TEST * 5:,} captions of held-out scenes, through the ridge bridge; bold ones were "
+        "written for the picture."
+    )
+    page.cards(cards(out, halves(text)[0], halves(image)[0], bridge))
+    page.note(
+        ", ".join(f"{step} {seconds:.0f} s" for step, seconds in report.settings["seconds"].items())
+    )
+    page.save(out / "report.html")
+
+
+def cards(out: Path, text: Embeddings, image: Embeddings, bridge: Bridge):
+    """The first test pictures, each with its five nearest captions."""
+    of_row = {c.id: c.text for c in read_captions(out / "captions.jsonl")}
+    queries = image.take(range(SHOWN))
+    texts, images = bridge.both_in("image", text.rows, queries.rows)
+    found = []
+    for image_id, near in zip(queries.ids, nearest(images, texts, 5)[1].tolist(), strict=True):
+        lines = [(of_row[text.ids[row]], text.image_ids[row] == image_id) for row in near]
+        found.append((read_image(out / "world" / "images" / image_id), image_id, lines))
+    return found

@@ -1,0 +1,111 @@
+"""The picture-book world: pictures and captions of scenes, without any data set.
+
+A scene is a value that follows from a seed and an index. `captions` tells it as different people
+would, `draw` paints it, `build` writes many of both to files.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from bridge.captions import Caption, write_captions
+from bridge.errors import InputError
+from bridge.files import PathLike, already_made, remove, replacing, write_json
+from bridge.world_captions import captions
+from bridge.world_drawing import draw
+from bridge.world_scenes import NOISE, Scene, Thing, class_scene, scene
+from bridge.world_things import CLASSES, WorldClass
+
+__all__ = [
+    "CLASSES",
+    "Scene",
+    "Thing",
+    "WorldClass",
+    "build",
+    "captions",
+    "class_scene",
+    "draw",
+    "image_id",
+    "scene",
+]
+
+FORMAT = 1  # of what `build` writes; a change of the drawings or the grammar counts it up
+
+def image_id(index: int) -> str:
+    """The name of the picture of scene `index`, which its captions carry too."""
+    return f"scene-{index:06d}.jpg"
+
+
+def build(
+    out: PathLike,
+    *,
+    pictures: int,
+    seed: int,
+    caption_scenes: int = 0,
+    per_scene: int = 5,
+    caption_noise: float = NOISE,
+    picture_noise: float = NOISE,
+    size: int = 224,
+    jobs: int = -1,
+    overwrite: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Write the pictures and captions of a world into the folder `out`, whole or resumable.
+
+    Scenes 0 to `pictures` are drawn (`images/scene-000000.jpg` ...) and told, the following
+    `caption_scenes` are only told; `captions.jsonl` holds `per_scene` captions of each. `jobs`
+    processes draw (-1: one per core). A run with the same settings goes on where it stopped;
+    other settings than the existing folder's raise InputError unless `overwrite`.
+    """
+    out = Path(out)
+    if pictures < 0 or caption_scenes < 0 or per_scene < 1:
+        raise InputError(
+            "expected pictures and caption_scenes of at least 0 and per_scene of at least 1, "
+            f"got {pictures}, {caption_scenes} and {per_scene}"
+        )
+    request = {
+        "format": FORMAT,
+        "seed": seed,
+        "pictures": pictures,
+        "caption_scenes": caption_scenes,
+        "per_scene": per_scene,
+        "caption_noise": caption_noise,
+        "picture_noise": picture_noise,
+        "size": size,
+    }
+    about = out / "world.json"
+    made_by = json.loads(about.read_text()) if about.exists() else None
+    if not already_made(out, made_by, request, overwrite=overwrite):
+        for old in (out / "images", out / "captions.jsonl"):
+            remove(old)
+        write_json(about, request)
+
+    scenes = [scene(seed, index, noise=picture_noise) for index in range(pictures + caption_scenes)]
+    if not (out / "captions.jsonl").exists():
+        write_captions(
+            out / "captions.jsonl",
+            (
+                Caption(image_id(index), text, f"{image_id(index)}#{k}")
+                for index, one in enumerate(scenes)
+                for k, text in enumerate(captions(one, per_scene, noise=caption_noise))
+            ),
+        )
+    files = [out / "images" / image_id(index) for index in range(pictures)]
+    missing = [index for index, file in enumerate(files) if not file.exists()]
+    batches = [missing[start : start + 16] for start in range(0, len(missing), 16)]
+    done = pictures - len(missing)
+    drawing = Parallel(n_jobs=jobs if len(batches) > 2 else 1, return_as="generator_unordered")
+    work = ([(scenes[i], size, files[i]) for i in batch] for batch in batches)
+    for drawn in drawing(delayed(write_pictures)(batch) for batch in work):
+        done += drawn
+        if progress:
+            progress(done, pictures)
+
+
+def write_pictures(batch: list[tuple[Scene, int, Path]]) -> int:
+    for one, size, file in batch:
+        with replacing(file) as temporary:
+            draw(one, size).save(temporary, format="JPEG", quality=90)
+    return len(batch)
