@@ -147,6 +147,6 @@ def plot_curve(reports: "Report | Mapping[str, Report]", path: PathLike) -> None
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="0.9")
     axes.set_axisbelow(True)
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     with replacing(path) as temporary:
         drawing.savefig(temporary, format=kind, dpi=160)
