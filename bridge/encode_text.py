@@ -146,7 +146,9 @@ def load_projector(folder: Path) -> nn.Sequential:
     """The projection head that was trained with an encoder; InputError if it has none."""
     file = folder / "projector.safetensors"
     if not file.exists():
-        raise InputError(f"{folder} has no projector.safetensors; take another pooling than projector")
+        raise InputError(
+            f"{folder} has no projector.safetensors; take another pooling than projector"
+        )
     weights = load_file(file)
     hidden, width = weights["0.weight"].shape
     head = projection_head(width, hidden)

@@ -15,7 +15,7 @@ from bridge.errors import InputError
 from bridge.files import PathLike, already_made, remove, replacing, write_json
 from bridge.world_captions import captions
 from bridge.world_drawing import draw
-from bridge.world_scenes import NOISE, Scene, Thing, class_scene, scene
+from bridge.world_scenes import NOISE, Scene, Thing, check_share, class_scene, scene
 from bridge.world_things import CLASSES, WorldClass
 
 __all__ = [
@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 FORMAT = 1  # of what `build` writes; a change of the drawings or the grammar counts it up
+BATCH = 16  # pictures that a process draws at a time
+
 
 def image_id(index: int) -> str:
     """The name of the picture of scene `index`, which its captions carry too."""
@@ -65,6 +67,8 @@ def build(
             "expected pictures and caption_scenes of at least 0 and per_scene of at least 1, "
             f"got {pictures}, {caption_scenes} and {per_scene}"
         )
+    check_share("caption_noise", caption_noise)
+    check_share("picture_noise", picture_noise)
     request = {
         "format": FORMAT,
         "seed": seed,
@@ -82,30 +86,31 @@ def build(
             remove(old)
         write_json(about, request)
 
-    scenes = [scene(seed, index, noise=picture_noise) for index in range(pictures + caption_scenes)]
     if not (out / "captions.jsonl").exists():
         write_captions(
             out / "captions.jsonl",
             (
                 Caption(image_id(index), text, f"{image_id(index)}#{k}")
-                for index, one in enumerate(scenes)
-                for k, text in enumerate(captions(one, per_scene, noise=caption_noise))
+                for index in range(pictures + caption_scenes)
+                for k, text in enumerate(
+                    captions(scene(seed, index), per_scene, noise=caption_noise)
+                )
             ),
         )
-    files = [out / "images" / image_id(index) for index in range(pictures)]
-    missing = [index for index, file in enumerate(files) if not file.exists()]
-    batches = [missing[start : start + 16] for start in range(0, len(missing), 16)]
+    missing = [i for i in range(pictures) if not (out / "images" / image_id(i)).exists()]
+    batches = [missing[start : start + BATCH] for start in range(0, len(missing), BATCH)]
     done = pictures - len(missing)
     drawing = Parallel(n_jobs=jobs if len(batches) > 2 else 1, return_as="generator_unordered")
-    work = ([(scenes[i], size, files[i]) for i in batch] for batch in batches)
-    for drawn in drawing(delayed(write_pictures)(batch) for batch in work):
+    work = (delayed(write_pictures)(out, batch, seed, picture_noise, size) for batch in batches)
+    for drawn in drawing(work):
         done += drawn
         if progress:
             progress(done, pictures)
 
 
-def write_pictures(batch: list[tuple[Scene, int, Path]]) -> int:
-    for one, size, file in batch:
-        with replacing(file) as temporary:
-            draw(one, size).save(temporary, format="JPEG", quality=90)
-    return len(batch)
+def write_pictures(out: Path, indices: list[int], seed: int, noise: float, size: int) -> int:
+    for index in indices:
+        with replacing(out / "images" / image_id(index)) as temporary:
+            picture = draw(scene(seed, index, noise=noise), size)
+            picture.save(temporary, format="JPEG", quality=90)
+    return len(indices)

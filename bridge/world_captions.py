@@ -7,13 +7,18 @@ from bridge.errors import InputError
 from bridge.world_scenes import NOISE, Scene, Thing, by_rank, check_share
 from bridge.world_things import BY_NAME, DAYLIGHT, GROUPS, WEATHERS, Place
 
-
-SAYS = {"leaf": "light green", "wood": "wooden", "emerald": "dark green", "sandy": "sand-coloured"}
-UNSAID = frozenset(["roof", "bread", "stone", "straw", "mint", "coffee"])
-BARE = frozenset(
-    "bread broccoli books cheese corn crayons eggs fire grapes maize pencils saturn scissors".split()
-    + ["something to eat"]
-)
+# Colours whose name in the palette is not what people say.
+SAYS = {
+    "coffee": "chocolate", "emerald": "dark green", "leaf": "light green", "sandy": "sand-coloured",
+    "wood": "wooden",
+}  # fmt: skip
+PATIENCE = 100  # sentences in a row that were told before, until there seem to be no others
+MISTAKEN = ("red", "blue", "green", "white", "brown", "black")
+SIZES = {"small": ("small", "little"), "big": ("big", "large", "huge")}
+MANY_ANYWAY = frozenset(["books", "crayons", "eggs", "grapes", "pencils", "scissors"])
+BARE = MANY_ANYWAY | {  # neither article nor plural
+    "bread", "broccoli", "cheese", "corn", "fire", "maize", "saturn", "something to eat",
+}  # fmt: skip
 PLURALS = {
     "aircraft": "aircraft", "child": "children", "deer": "deer", "elk": "elk", "goose": "geese",
     "loaf": "loaves", "moose": "moose", "mouse": "mice", "ox": "oxen", "person": "people",
@@ -23,7 +28,14 @@ MANY = {
     1: ("a", "a", "a", "one", "the"), 2: ("two", "two", "a pair of"), 3: ("three", "three", "some"),
     5: ("five", "many", "several", "a group of", "lots of"),
 }  # fmt: skip
-OPENINGS = ("a picture of", "this picture shows", "we can see", "a drawing of", "here is", "look,")
+OPENINGS = (
+    "a picture of",
+    "this picture shows",
+    "we can see",
+    "a drawing of",
+    "here we have",
+    "look,",
+)
 BESIDE = ("and", "next to", "near", "with", "beside", "in front of", "together with")
 
 
@@ -37,19 +49,25 @@ def captions(scene: Scene, n: int = 5, *, noise: float = NOISE) -> list[str]:
     check_share("noise", noise)
     chance = Random(f"captions {scene.look}")
     told: dict[str, None] = {}
-    for _ in range(50 * n):
-        if len(told) == n:
-            return list(told)
+    repeated = 0
+    while len(told) < n:
+        before = len(told)
         told[sentence(scene, chance, noise)] = None
-    raise InputError(f"expected at most {len(told)} captions of this scene, got {n}")
+        repeated = repeated + 1 if len(told) == before else 0
+        if repeated == PATIENCE:
+            raise InputError(f"expected at most {before} captions of this scene, got {n}")
+    return list(told)
 
 
 def sentence(scene: Scene, chance: Random, noise: float) -> str:
+    """One caption: the main thing, and by chance its company, what it does, where and when."""
+
     def tells(share: float) -> bool:
         return chance.random() < share * (1 - noise)
 
     subject = phrase(scene.main, scene.place, chance, noise)
-    single = scene.main.count == 1
+    many = scene.main.count > 1 or (subject.split()[-1] in MANY_ANYWAY and " of " not in subject)
+    verb = "are" if many else "is"
     beside = ""
     if scene.second and tells(0.55):
         beside = f" {chance.choice(BESIDE)} {phrase(scene.second, scene.place, chance, noise)}"
@@ -67,10 +85,8 @@ def sentence(scene: Scene, chance: Random, noise: float) -> str:
     start = ends.pop() if ends and chance.random() < 0.25 else ""
     form = chance.random()
     if form < 0.2:
-        verb = "is" if single else "are"
         text = f"there {verb} {subject}{beside}"
     elif form < 0.4 and doing:
-        verb = "is" if single else "are"
         text = f"{subject} {verb} {doing}{beside.replace(' and ', ' near ')}"
     elif form < 0.55 and not start:
         text = f"{chance.choice(OPENINGS)} {subject}{beside}"
@@ -86,21 +102,23 @@ def phrase(thing: Thing, place: Place, chance: Random, noise: float) -> str:
     if chance.random() < noise / 4:
         of = BY_NAME[chance.choice(place.things)]  # takes it for something else
     if chance.random() < noise / 4:
-        colour = chance.choice(("red", "blue", "green", "white", "brown", "black"))
-    roll = chance.random()
+        colour = chance.choice(MISTAKEN)
+    name, roll = by_rank(chance, of.names, 1.2), chance.random()
     if roll < noise / 2:
         name = GROUPS[of.group][0]
     elif roll > 0.85:
         name = of.kind
-    else:
-        name = by_rank(chance, of.names, 1.2)
     words = [name if thing.count == 1 else plural(name)]
-    plain = not of.pattern and colour not in UNSAID and colour not in name.split()
-    if plain and chance.random() < (0.6 if len(of.colours) > 1 else 0.2) * (1 - noise):
-        words.insert(0, SAYS.get(colour, colour))
-    if thing.size != "plain" and chance.random() < 0.45 * (1 - noise):
-        sizes = {"small": ("small", "little"), "big": ("big", "large", "huge")}
-        words.insert(0, chance.choice(sizes[thing.size]))
+    said = SAYS.get(colour, colour)
+    new = not of.pattern and not set(said.split()) & set(name.split())
+    if (
+        new
+        and of.worn != "-"
+        and chance.random() < (0.6 if len(of.colours) > 1 else 0.2) * (1 - noise)
+    ):
+        words = [*words, of.worn.format(said)] if of.worn else [said, *words]
+    if thing.size in SIZES and chance.random() < 0.45 * (1 - noise):
+        words.insert(0, chance.choice(SIZES[thing.size]))
     if name in BARE:
         return " ".join(words)
     number = chance.choice(MANY[thing.count])

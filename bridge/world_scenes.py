@@ -53,8 +53,8 @@ def scene(seed: int, index: int, *, noise: float = NOISE) -> Scene:
     `noise` in [0, 1] is how often pictures hold clutter, and how grainy and badly lit they are.
     """
     chance = Random(f"scene {seed} {index}")
-    place = by_rank(chance, PLACES, 0.5)
-    return compose(chance, place, BY_NAME[by_rank(chance, place.things, 0.7)], noise)
+    place = by_rank(chance, PLACES, 0.6)
+    return compose(chance, place, BY_NAME[by_rank(chance, place.things, 0.8)], noise)
 
 
 def class_scene(wclass: WorldClass, index: int, seed: int, *, noise: float = NOISE) -> Scene:
@@ -75,22 +75,22 @@ def compose(chance: Random, place: Place, wclass: WorldClass, noise: float) -> S
     )
     second = None
     if chance.random() < 0.5:
-        # Things keep company: near in rank means often seen together, as cows and sheep are.
+        # Things keep company: those that are near in the list are often seen together.
         others = [name for name in companions(place, wclass.name) if name != wclass.name]
         friend = BY_NAME[by_rank(chance, others, 1.0)]
         second = Thing(friend, by_rank(chance, friend.colours, 1.0))
+    weather = "day"
+    if place.weather:
+        odds = [share for share, _ in WEATHERS.values()]
+        weather = chance.choices(["day", *WEATHERS], [1 - sum(odds), *odds])[0]
+    side, look = chance.choice(SIDES), chance.getrandbits(32)
+    # Drawn last, so that the noise changes nothing that captions tell.
     clutter = tuple(
         Thing(each, by_rank(chance, each.colours, 1.0))
         for each in (BY_NAME[chance.choice(place.things)] for _ in range(2))
         if chance.random() < noise
     )
-    weather = "day"
-    if place.weather:
-        odds = [share for share, _ in WEATHERS.values()]
-        weather = chance.choices(["day", *WEATHERS], [1 - sum(odds), *odds])[0]
-    return Scene(
-        place, weather, main, second, chance.choice(SIDES), clutter, noise, chance.getrandbits(32)
-    )
+    return Scene(place, weather, main, second, side, clutter, noise, look)
 
 
 @cache
@@ -103,7 +103,7 @@ def companions(place: Place, name: str) -> tuple[str, ...]:
     return tuple(place.things[i] for i in near)
 
 
-def by_rank(chance: Random, choices, power: float):
+def by_rank(chance: Random, choices: Sequence, power: float):
     """One of the choices; the k-th comes with a weight of k to the minus `power` (Zipf)."""
     return chance.choices(choices, cum_weights=zipf(len(choices), power))[0]
 
@@ -116,5 +116,3 @@ def zipf(n: int, power: float) -> tuple[float, ...]:
 def check_share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
         raise InputError(f"expected {name} between 0 and 1, got {value}")
-
-

@@ -12,7 +12,8 @@ class WorldClass:
     """Something that pictures show and captions name.
 
     `names` are what people call it, the first most often; `kind` is the vaguer word for it and
-    `group` what sort of thing that is. `pattern` is a texture and its colour, or empty.
+    `group` what sort of thing that is. `pattern` is a texture and its colour, or empty. `worn` says
+    how the colour is told where it is not that of the thing itself: "in a {} shirt"; "-" for never.
     """
 
     id: str
@@ -22,6 +23,7 @@ class WorldClass:
     figure: str
     colours: tuple[str, ...]
     pattern: str
+    worn: str
 
     @property
     def name(self) -> str:
@@ -48,20 +50,24 @@ class Place:
 
 
 PALETTE = {
-    "red": (205, 42, 40), "orange": (236, 126, 36), "yellow": (244, 205, 52), "green": (64, 142, 62),
-    "blue": (44, 98, 190), "purple": (124, 66, 160), "pink": (238, 150, 172), "brown": (122, 78, 46),
-    "black": (38, 37, 42), "white": (243, 241, 236), "grey": (142, 143, 148), "cream": (238, 222, 188),
-    "golden": (214, 160, 78), "gold": (205, 160, 62), "tan": (202, 164, 118), "silver": (190, 196, 206),
-    "turquoise": (64, 180, 180), "emerald": (20, 120, 92), "sandy": (214, 178, 122), "sand": (222, 194, 140),
-    "glass": (168, 206, 226), "wood": (150, 102, 58), "bark": (98, 72, 50), "leaf": (96, 150, 58),
-    "straw": (222, 190, 104), "steel": (120, 128, 140), "stone": (158, 152, 144), "roof": (150, 70, 52),
-    "bread": (208, 152, 84), "coffee": (82, 48, 30), "terracotta": (188, 98, 62), "skin": (232, 184, 148),
-    "sky": (132, 184, 232), "pale": (214, 232, 244), "dusk": (250, 170, 110), "meadow": (112, 160, 66),
-    "grass": (92, 148, 58), "asphalt": (104, 104, 110), "sea": (40, 112, 160), "deepsea": (14, 62, 116),
+    "red": (205, 42, 40), "orange": (236, 126, 36), "yellow": (244, 205, 52),
+    "green": (64, 142, 62), "blue": (44, 98, 190), "purple": (124, 66, 160),
+    "pink": (238, 150, 172), "brown": (122, 78, 46), "black": (38, 37, 42),
+    "white": (243, 241, 236), "grey": (142, 143, 148), "cream": (238, 222, 188),
+    "golden": (214, 160, 78), "gold": (205, 160, 62), "tan": (202, 164, 118),
+    "silver": (190, 196, 206), "turquoise": (64, 180, 180), "emerald": (20, 120, 92),
+    "sandy": (214, 178, 122), "sand": (222, 194, 140), "glass": (168, 206, 226),
+    "wood": (150, 102, 58), "bark": (98, 72, 50), "leaf": (96, 150, 58), "straw": (222, 190, 104),
+    "steel": (120, 128, 140), "stone": (158, 152, 144), "roof": (150, 70, 52),
+    "bread": (208, 152, 84), "coffee": (82, 48, 30), "terracotta": (188, 98, 62),
+    "skin": (232, 184, 148), "sky": (132, 184, 232), "pale": (214, 232, 244),
+    "dusk": (250, 170, 110), "meadow": (112, 160, 66), "grass": (92, 148, 58),
+    "asphalt": (104, 104, 110), "sea": (40, 112, 160), "deepsea": (14, 62, 116),
     "night": (14, 16, 44), "ice": (216, 232, 244), "dry": (204, 174, 98), "dune": (226, 176, 104),
-    "shade": (52, 84, 44), "wall": (228, 214, 190), "mint": (190, 220, 204), "rose": (226, 186, 176),
-    "board": (60, 96, 78), "carpet": (150, 86, 80), "rock": (136, 130, 122), "lunar": (150, 120, 110),
-    "mauve": (190, 176, 214), "pond": (74, 128, 130),
+    "shade": (52, 84, 44), "wall": (228, 214, 190), "mint": (190, 220, 204),
+    "rose": (226, 186, 176), "board": (60, 96, 78), "carpet": (150, 86, 80),
+    "rock": (136, 130, 122), "lunar": (150, 120, 110), "mauve": (190, 176, 214),
+    "pond": (74, 128, 130),
 }  # fmt: skip
 
 # names | kind | group | figure | colours | pattern | how the colour is said, if not in front
@@ -282,30 +288,142 @@ scarecrow | scarecrow | thing | scarecrow | red blue | | in a {} shirt
 campfire, fire | fire | thing | campfire | orange
 """
 
-# id | phrases | things | sky, from top to horizon | ground | surface | horizon | props | weather
+# name | sky above and at the horizon | ground | its texture | share of the picture above | weather
+# said: where people say that they are; far: figures in the distance; here: what is found there
 HOMES = """
-farm | on a farm, on the farm, in the farmyard, in a field | dairy cow, sheep, brown horse, hen, tractor, pig, barn, golden retriever, rooster, goat, white horse, farmer, brown cow, duck, goose, haystack, windmill, black sheep, tabby cat, black stallion, donkey, spotted pig, pumpkin, corn cob, pickup truck, scarecrow, highland ox, well, wheelbarrow, basket of eggs | sky pale | meadow | grass | .45 | barn red, tree green, haystack straw, tree green, house cream | yes
-street | on the street, in the city, in town, on the road | car, city bus, house, taxi, bicycle, dalmatian, skyscraper, traffic light, motorcycle, police car, fire engine, boy, double-decker bus, pigeon, tram, street lamp, ambulance, school bus, stop sign, mailbox, girl, fire hydrant, black cat, garbage truck, sports car, pickup truck, firefighter, church, umbrella, poodle, dachshund | sky pale | asphalt | asphalt | .5 | house cream, skyscraper grey, house yellow, skyscraper blue, tree green | yes
-kitchen | in the kitchen, on the kitchen table, at home in the kitchen | cup of coffee, red apple, teapot, loaf of bread, cooking pot, frying pan, banana, refrigerator, kettle, stove, piece of cheese, birthday cake, toaster, cook, tabby cat, pizza, lemon, basket of eggs, pear, bunch of grapes, hamburger, mouse, carrot | wall cream | wood | wood | .55 | bookshelf wood, pot silver, kettle red, teapot white | no
-living room | in the living room, at home, in the lounge, indoors | sofa, tabby cat, armchair, lamp, bookshelf, television, piano, black cat, clock, golden retriever, bunch of flowers, guitar, wooden chair, laptop, ginger cat, dining table, goldfish, violin, vase, beagle, white cat, candle, parrot, cup of coffee | mauve wall | carpet | cloth | .62 | bookshelf wood, lamp cream, chair wood | no
-garden | in the garden, in the backyard, among the flowers | rose, tulip, sunflower, butterfly, robin, ginger cat, daisy, rabbit, watering can, apple tree, bee, hedgehog, snail, wheelbarrow, girl, house, ladybird, frog, peacock, squirrel, well, crow | sky pale | leaf | leaves | .35 | tree green, appletree green, sunflower yellow, rose red | yes
-sea | at sea, on the sea, on the ocean, out on the water | sailing boat, cargo ship, lighthouse, whale, seagull, dolphin, rowing boat, shark, submarine, killer whale, helicopter, canoe | sky pale | sea | waves | .42 | sailboat white, ship black | yes
-park | in the park, in a city park, on the lawn | oak tree, park bench, golden retriever, pigeon, bicycle, girl, squirrel, boy, football, autumn tree, beagle, kite, swan, poodle, duck, dachshund, black labrador, street lamp, crow, tulip, hot-air balloon | sky pale | grass | grass | .42 | tree green, tree green, tree leaf, streetlamp cream | yes
-savanna | on the savanna, in africa, in the dry grass, on the plain | elephant, zebra, lion, giraffe, rhinoceros, ostrich, leopard, hippopotamus, kangaroo, pickup truck, snake, eagle, monkey | pale dusk | dry | needles | .48 | tree leaf, tree dry, tree leaf | yes
-forest | in the forest, in the woods, among the trees | brown bear, deer, fox, pine tree, owl, wolf, mushroom, squirrel, oak tree, hedgehog, moose, autumn tree, tent, campfire, rabbit, crow, snake | leaf shade | shade | leaves | .6 | pine emerald, pine green, tree shade, pine emerald, pine shade | yes
-beach | on the beach, by the sea, on the sand, at the seaside | crab, beach ball, umbrella, palm tree, seagull, starfish, bucket, sailing boat, shell, surfboard, lighthouse, girl, ice cream, seal, lobster, sea turtle, rowing boat, boy | sky turquoise | sand | sand | .42 | palm leaf, umbrella red, sailboat white | yes
-sky | in the sky, high up in the air, above the clouds | airplane, hot-air balloon, helicopter, eagle, kite, seagull, rocket, crow, flying saucer, butterfly | blue sky | pale | clouds | .7 | balloon red | yes
-reef | under water, under the sea, in the deep sea, on the reef | clownfish, sea turtle, octopus, shark, jellyfish, starfish, dolphin, submarine, crab, goldfish, whale, lobster, shell, killer whale | turquoise deepsea | deepsea | waves | .75 | starfish red, cactus purple, shell pink, cactus orange | no
-pond | by the pond, on the lake, at the river, by the water | mallard, swan, frog, duck, flamingo, rowing boat, goose, trout, canoe, crocodile, house, hippopotamus, tortoise, snail | pale leaf | pond | waves | .35 | tree green, pine green, tree leaf | yes
-arctic | in the snow, on the ice, in the arctic, in winter | polar bear, penguin, snowman, seal, igloo, sledge, skier, wolf, pine tree, killer whale, moose, owl | pale ice | ice | snow | .5 | pine emerald, igloo white | yes
-market | at the market, on the market stall, in the shop | red apple, banana, orange, carrot, strawberry, loaf of bread, pumpkin, bunch of grapes, lemon, pineapple, slice of watermelon, broccoli, green apple, piece of cheese, trout, corn cob, pear, lobster, mushroom, basket of eggs | rose cream | straw | planks | .5 | umbrella red, umbrella green, egg cream | no
-mountains | in the mountains, on a hill, in the valley, near the village | castle, goat, church, steam train, white horse, windmill, tent, eagle, skier, sheep, campfire, house, hot-air balloon, brown bear | blue pale | leaf | rocks | .55 | pine emerald, house cream, pine green | yes
-school | at school, on the desk, in the classroom, in the office | pile of books, backpack, laptop, globe, pot of pencils, clock, school bus, girl, pair of scissors, boy, wooden chair, red apple, lamp, violin | board mint | wood | wood | .6 | bookshelf wood, globe blue, books red | no
-playroom | in the playroom, in the bedroom, in the nursery, on the rug | teddy bear, drum, beach ball, bed, football, rabbit, bathtub, white cat, steam train, kite, guitar, mouse, birthday cake, lamp, rocket, sports car | pink rose | mint | cloth | .6 | teddy golden, bed blue, books green | no
-desert | in the desert, among the dunes, in the hot sand | camel, cactus, snake, palm tree, tent, tortoise, pickup truck, eagle, motorcycle | sky dusk | dune | sand | .5 | cactus green, palm leaf | yes
-jungle | in the jungle, in the rainforest, among the palms | tiger, parrot, monkey, panda, elephant, leopard, snake, crocodile, palm tree, butterfly, frog, flamingo, canoe | leaf emerald | shade | leaves | .65 | palm leaf, palm green, tree emerald, palm emerald | yes
-space | in space, among the stars, on the moon | rocket, planet, astronaut, moon, satellite, flying saucer, moon rover | night night | lunar | rocks | .72 | moon silver, planet sandy | no
-"""  # noqa: E501
+farm | sky pale | meadow | grass | .45 | weather
+said  on a farm, on the farm, in the farmyard, in a field
+far   barn red, tree green, haystack straw, tree green, house cream
+here  dairy cow, sheep, brown horse, hen, tractor, pig, barn, golden retriever, rooster, goat,
+      white horse, farmer, brown cow, duck, goose, haystack, windmill, black sheep, tabby cat,
+      black stallion, donkey, spotted pig, pumpkin, corn cob, pickup truck, scarecrow, highland
+      ox, well, wheelbarrow, basket of eggs
+
+street | sky pale | asphalt | asphalt | .5 | weather
+said  on the street, in the city, in town, on the road
+far   house cream, skyscraper grey, house yellow, skyscraper blue, tree green
+here  car, city bus, house, taxi, bicycle, dalmatian, skyscraper, traffic light, motorcycle,
+      police car, fire engine, boy, double-decker bus, pigeon, tram, street lamp, ambulance,
+      school bus, stop sign, mailbox, girl, fire hydrant, black cat, garbage truck, sports car,
+      pickup truck, firefighter, church, umbrella, poodle, dachshund
+
+kitchen | wall cream | wood | wood | .55
+said  in the kitchen, on the kitchen table, at home in the kitchen
+far   bookshelf wood, pot silver, kettle red, teapot white
+here  cup of coffee, red apple, teapot, loaf of bread, cooking pot, frying pan, banana,
+      refrigerator, kettle, stove, piece of cheese, birthday cake, toaster, cook, tabby cat,
+      pizza, lemon, basket of eggs, pear, bunch of grapes, hamburger, mouse, carrot
+
+living room | mauve wall | carpet | cloth | .62
+said  in the living room, at home, in the lounge, indoors
+far   bookshelf wood, lamp cream, chair wood
+here  sofa, tabby cat, armchair, lamp, bookshelf, television, piano, black cat, clock, golden
+      retriever, bunch of flowers, guitar, wooden chair, laptop, ginger cat, dining table,
+      goldfish, violin, vase, beagle, white cat, candle, parrot, cup of coffee
+
+garden | sky pale | leaf | leaves | .35 | weather
+said  in the garden, in the backyard, among the flowers
+far   tree green, appletree green, sunflower yellow, rose red
+here  rose, tulip, sunflower, butterfly, robin, ginger cat, daisy, rabbit, watering can, apple
+      tree, bee, hedgehog, snail, wheelbarrow, girl, house, ladybird, frog, peacock, squirrel,
+      well, crow
+
+sea | sky pale | sea | waves | .42 | weather
+said  at sea, on the sea, on the ocean, out on the water
+far   sailboat white, ship black
+here  sailing boat, cargo ship, lighthouse, whale, seagull, dolphin, rowing boat, shark,
+      submarine, killer whale, helicopter, canoe
+
+park | sky pale | grass | grass | .42 | weather
+said  in the park, in a city park, on the lawn
+far   tree green, tree green, tree leaf, streetlamp cream
+here  oak tree, park bench, golden retriever, pigeon, bicycle, girl, squirrel, boy, football,
+      autumn tree, beagle, kite, swan, poodle, duck, dachshund, black labrador, street lamp,
+      crow, tulip, hot-air balloon
+
+savanna | pale dusk | dry | needles | .48 | weather
+said  on the savanna, in africa, in the dry grass, on the plain
+far   tree leaf, tree dry, tree leaf
+here  elephant, zebra, lion, giraffe, rhinoceros, ostrich, leopard, hippopotamus, kangaroo,
+      pickup truck, snake, eagle, monkey
+
+forest | leaf shade | shade | leaves | .6 | weather
+said  in the forest, in the woods, among the trees
+far   pine emerald, pine green, tree shade, pine emerald, pine shade
+here  brown bear, deer, fox, pine tree, owl, wolf, mushroom, squirrel, oak tree, hedgehog,
+      moose, autumn tree, tent, campfire, rabbit, crow, snake
+
+beach | sky turquoise | sand | sand | .42 | weather
+said  on the beach, by the sea, on the sand, at the seaside
+far   palm leaf, umbrella red, sailboat white
+here  crab, beach ball, umbrella, palm tree, seagull, starfish, bucket, sailing boat, shell,
+      surfboard, lighthouse, girl, ice cream, seal, lobster, sea turtle, rowing boat, boy
+
+sky | blue sky | pale | clouds | .7 | weather
+said  in the sky, high up in the air, above the clouds
+far   balloon red
+here  airplane, hot-air balloon, helicopter, eagle, kite, seagull, rocket, crow, flying saucer,
+      butterfly
+
+reef | turquoise deepsea | deepsea | waves | .75
+said  under water, under the sea, in the deep sea, on the reef
+far   starfish red, cactus purple, shell pink, cactus orange
+here  clownfish, sea turtle, octopus, shark, jellyfish, starfish, dolphin, submarine, crab,
+      goldfish, whale, lobster, shell, killer whale
+
+pond | pale leaf | pond | waves | .35 | weather
+said  by the pond, on the lake, at the river, by the water
+far   tree green, pine green, tree leaf
+here  mallard, swan, frog, duck, flamingo, rowing boat, goose, trout, canoe, crocodile, house,
+      hippopotamus, tortoise, snail
+
+arctic | pale ice | ice | snow | .5 | weather
+said  in the snow, on the ice, in the arctic, in winter
+far   pine emerald, igloo white
+here  polar bear, penguin, snowman, seal, igloo, sledge, skier, wolf, pine tree, killer whale,
+      moose, owl
+
+market | rose cream | straw | planks | .5
+said  at the market, on the market stall, in the shop
+far   umbrella red, umbrella green, egg cream
+here  red apple, banana, orange, carrot, strawberry, loaf of bread, pumpkin, bunch of grapes,
+      lemon, pineapple, slice of watermelon, broccoli, green apple, piece of cheese, trout, corn
+      cob, pear, lobster, mushroom, basket of eggs
+
+mountains | blue pale | leaf | rocks | .55 | weather
+said  in the mountains, on a hill, in the valley, near the village
+far   pine emerald, house cream, pine green
+here  castle, goat, church, steam train, white horse, windmill, tent, eagle, skier, sheep,
+      campfire, house, hot-air balloon, brown bear
+
+school | board mint | wood | wood | .6
+said  at school, on the desk, in the classroom, in the office
+far   bookshelf wood, globe blue, books red
+here  pile of books, backpack, laptop, globe, pot of pencils, clock, school bus, girl, pair of
+      scissors, boy, wooden chair, red apple, lamp, violin
+
+playroom | pink rose | mint | cloth | .6
+said  in the playroom, in the bedroom, in the nursery, on the rug
+far   teddy golden, bed blue, books green
+here  teddy bear, drum, beach ball, bed, football, rabbit, bathtub, white cat, steam train,
+      kite, guitar, mouse, birthday cake, lamp, rocket, sports car
+
+desert | sky dusk | dune | sand | .5 | weather
+said  in the desert, among the dunes, in the hot sand
+far   cactus green, palm leaf
+here  camel, cactus, snake, palm tree, tent, tortoise, pickup truck, eagle, motorcycle
+
+jungle | leaf emerald | shade | leaves | .65 | weather
+said  in the jungle, in the rainforest, among the palms
+far   palm leaf, palm green, tree emerald, palm emerald
+here  tiger, parrot, monkey, panda, elephant, leopard, snake, crocodile, palm tree, butterfly,
+      frog, flamingo, canoe
+
+space | night night | lunar | rocks | .72
+said  in space, among the stars, on the moon
+far   moon silver, planet sandy
+here  rocket, planet, astronaut, moon, satellite, flying saucer, moon rover
+"""
 
 # What these do in captions, and what somebody calls them who does not look closely.
 GROUPS = {
@@ -336,7 +454,9 @@ GROUPS = {
     "street thing": ("thing by the road", ("standing", "in view")),
     "space thing": ("thing in space", ("floating", "shining", "passing by")),
 }
-AFLOAT = frozenset(["flying insect", "sea animal", "aircraft", "sea vessel", "flying toy", "space thing"])
+AFLOAT = frozenset(
+    ["flying insect", "sea animal", "aircraft", "sea vessel", "flying toy", "space thing"]
+)
 
 # How often it is not simply day, and how people say it.
 WEATHERS = {
@@ -348,38 +468,37 @@ WEATHERS = {
 DAYLIGHT = ("on a sunny day", "in the sunshine", "on a fine day")
 
 
-def rows(table: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.split("|")] for line in table.strip().splitlines()]
+def listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(","))
 
 
-def listed(cell: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split(","))
-
-
-CLASSES = tuple(
-    WorldClass(
-        id=listed(names)[0].replace(" ", "-"),
-        names=listed(names),
-        kind=kind,
-        group=group,
-        figure=figure,
-        colours=tuple(colours.split()),
-        pattern=pattern,
+def read_class(line: str) -> WorldClass:
+    names, kind, group, figure, colours, *rest = (cell.strip() for cell in line.split("|"))
+    pattern, worn = (*rest, "", "")[:2]
+    first = listed(names)[0].replace(" ", "-")
+    return WorldClass(
+        first, listed(names), kind, group, figure, tuple(colours.split()), pattern, worn
     )
-    for names, kind, group, figure, colours, pattern in rows(THINGS)
-)
-BY_NAME = {each.name: each for each in CLASSES}
-PLACES = tuple(
-    Place(
+
+
+def read_place(block: str) -> Place:
+    head, said, far, here = block.replace("\n     ", "").splitlines()
+    name, sky, ground, surface, horizon, *weather = (cell.strip() for cell in head.split("|"))
+    props = tuple((figure, colour) for figure, colour in map(str.split, listed(far[6:])))
+    high, low = sky.split()
+    return Place(
         id=name,
-        phrases=listed(phrases),
-        things=listed(things),
-        sky=tuple(sky.split()),
+        phrases=listed(said[6:]),
+        things=listed(here[6:]),
+        sky=(high, low),
         ground=ground,
         surface=surface,
         horizon=float(horizon),
-        props=tuple(tuple(prop.split()) for prop in listed(props)),
-        weather=weather == "yes",
+        props=props,
+        weather=bool(weather),
     )
-    for name, phrases, things, sky, ground, surface, horizon, props, weather in rows(HOMES)
-)
+
+
+CLASSES = tuple(map(read_class, THINGS.strip().splitlines()))
+BY_NAME = {each.name: each for each in CLASSES}
+PLACES = tuple(map(read_place, HOMES.strip().split("\n\n")))

@@ -1,4 +1,4 @@
-"""Settings of a training run. All but `run` can change its result."""
+"""Settings of a training run. `run` and `validation` do not change its result, the others do."""
 
 from typing import Literal
 
@@ -15,43 +15,75 @@ SIZES = {  # layers, width, heads
 
 
 class Data(Settings):
-    captions: str | None = None
+    captions: str | None = None  # a file, a folder of tar shards, or a pattern with *
     split: str | None = None
 
 
 class Model(Settings):
     size: Literal["tiny", "small", "11m", "109m"] = "tiny"
-    vocabulary: str | int = 8000  # size of a WordPiece vocabulary to train, or a tokenizer's folder
+    vocabulary: str | int = 8000  # most pieces to train, or a tokenizer: FOLDER, package:minilm
     max_tokens: int = Field(64, ge=4, le=512)
     dropout: float = Field(0.0, ge=0, lt=1)
-    projector: int = Field(4, ge=0)  # hidden width in widths of the model; 0 for none
+    projector: int = Field(4, ge=0)  # width of the head in widths of the model; 0 for none
+    predictor: Literal["none", "mlp"] = "none"  # from the first view's row to the second's
 
 
-class Objective(Settings):
-    invariance: float = Field(25.0, ge=0)  # VICReg's three weights
+class VicReg(Settings):
+    invariance: float = Field(25.0, ge=0)
     variance: float = Field(25.0, ge=0)
     covariance: float = Field(1.0, ge=0)
 
 
+class SigReg(Settings):
+    weight: float = Field(0.05, ge=0, le=1)  # the agreement of the views has the rest of 1
+    slices: int = Field(256, ge=1)
+
+
+class Objective(Settings):
+    kind: Literal["good-views", "bad-views", "next-token"] = "good-views"
+    anticollapse: Literal["vicreg", "sigreg", "none"] = "vicreg"
+    beside_tokens: float = Field(0.0, ge=0)  # weight of anticollapse in next-token, 0 for none
+    mask: float = Field(0.5, gt=0, lt=1)  # share of a text's words masked in a bad view
+    vicreg: VicReg = VicReg()
+    sigreg: SigReg = SigReg()
+
+
 class Optim(Settings):
     steps: int = Field(1000, ge=0)
-    batch: int = Field(256, ge=2)  # images a step, two texts each
+    batch: int = Field(256, ge=2)  # images a draw over all processes, two texts each
+    accumulate: int = Field(1, ge=1)  # draws a step; anti-collapse terms see one draw at a time
     lr: float = Field(1e-3, gt=0)
     warmup: float = Field(0.1, ge=0, le=1)  # share of the steps
     weight_decay: float = Field(0.05, ge=0)
-    clip: float = Field(1.0, gt=0)
+    clip: float = Field(1.0, gt=0)  # largest norm of the gradient
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+
+
+class Validation(Settings):
+    captions: str | None = None  # captions of images that are not trained on
+    split: str | None = None
+    images: str | None = None  # embeddings of their images, for mutual 10-NN
+    every: int = Field(200, ge=1)  # steps
 
 
 class Run(Settings):
-    chunk: int = Field(64, ge=1)  # texts that go through the model together
     save_every: int = Field(200, ge=1)
+    keep: int = Field(2, ge=1)  # checkpoints
     log_every: int = Field(10, ge=1)
+    tensorboard: bool = False
+    collapse_rank: float = Field(1.5, ge=0)  # stop below this effective rank, 0 for never
+    collapse_spread: float = Field(0.01, ge=0)  # or where rows differ by less than this share
 
 
 class TrainConfig(Settings):
-    seed: int = 0
+    seed: int = Field(0, ge=0)
     data: Data = Data()
     model: Model = Model()
     objective: Objective = Objective()
     optim: Optim = Optim()
+    validation: Validation = Validation()
     run: Run = Run()
+
+    def result(self) -> dict:
+        """The settings that can change the trained encoder, as plain values."""
+        return self.model_dump(mode="json", exclude={"run", "validation"})

@@ -1,185 +1,327 @@
-"""The training loop: accelerate for devices and precision, exact resume, a line of metrics a step."""
+"""The training loop: accelerate for devices, precision and processes; exact resume; metrics."""
 
 import json
-import math
+import shlex
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from accelerate import Accelerator
-from safetensors.torch import load_file, save_file
+from jaxtyping import Float
+from torch import Tensor
 from transformers import AutoTokenizer
 
 from bridge.captions import Caption
-from bridge.config import read_yaml
+from bridge.config import write_yaml
 from bridge.encoders import quiet_transformers
 from bridge.errors import InputError
 from bridge.files import PathLike, already_made, remove, replacing, write_json
 from bridge.provenance import versions
-from train import objectives
+from train import objectives, state
 from train.config import TrainConfig
-from train.data import good_views, tokenize
+from train.data import digest_of, open_store, tokenize
 from train.export import export
-from train.model import embed, make_model, make_tokenizer
+from train.model import TextJepa, make_tokenizer
+from train.schedules import warmup_cosine
+from train.views import Words, draw, lay_out
 
-Progress = Callable[[int, int], None]
+Encode = Callable[[Sequence[str]], Float[Tensor, "n d"]]
+Validate = Callable[[Encode], dict[str, float]]
+Record = dict[str, int | float]
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Whom a run tells what: steps done of all, lines of metrics, remarks; and who validates."""
+
+    progress: Callable[[int, int], object] = lambda done, total: None
+    report: Callable[[Record], object] = lambda record: None
+    note: Callable[[str], object] = lambda line: None
+    validate: Validate | None = None
 
 
 def run(
     config: TrainConfig,
-    captions: Sequence[Caption],
+    captions: Iterable[Caption],
     *,
     out: PathLike,
     overwrite: bool = False,
-    progress: Progress = lambda done, total: None,
+    device: str = "auto",
+    **hooks: Any,
 ) -> Path:
     """Train on captions, export the encoder to `out/encoder`, and return that folder.
 
-    An interrupted run goes on from its last checkpoint with the same losses to the last bit on a
-    CPU, for a batch depends on seed and step only. A finished run of the same settings is left as
-    it is; raises InputError for one of other settings unless `overwrite`.
+    `captions` are passed over several times; `train.data.CaptionFiles` streams them. `hooks` are
+    the fields of `Hooks`: `validate` gets a function from texts to rows and returns figures, at
+    the end and every `validation.every` steps.
+
+    An interrupted run goes on from its last checkpoint, on a CPU with the same losses to the last
+    bit, for a batch depends on seed and step only. A finished run of the same settings and
+    captions is left as it is. Raises InputError for one of others unless `overwrite`, for captions
+    or a vocabulary that do not fit, for a loss that is not finite, and when embeddings collapse.
     """
-    out = Path(out)
-    encoder = out / "encoder"
+    out, told = Path(out), Hooks(**hooks)
+    captions = list(captions) if isinstance(captions, Iterator) else captions
+    accelerator = Accelerator(
+        cpu=device == "cpu" or not torch.cuda.is_available(),
+        mixed_precision={"fp32": "no"}.get(config.optim.precision, config.optim.precision),
+    )
+    if config.optim.batch % accelerator.num_processes:
+        raise InputError(
+            f"expected optim.batch to be a multiple of the {accelerator.num_processes} processes, "
+            f"got {config.optim.batch}"
+        )
+    if accelerator.is_main_process:
+        start_folder(out, config, captions, overwrite)
+    accelerator.wait_for_everyone()
+    told = told if accelerator.is_main_process else Hooks()
+    if (out / "encoder").exists():
+        told.note(f"{out} is finished; nothing to do")
+    else:
+        with torch.random.fork_rng(devices=[]):
+            train(Trainer(config, out, accelerator), out, told)
+    return out / "encoder"
+
+
+def start_folder(
+    out: Path, config: TrainConfig, captions: Iterable[Caption], overwrite: bool
+) -> None:
+    """Write settings, provenance, tokenizer and token store, or check that they are these.
+
+    The tokenizer and the store are made once, so that a resumed run cannot have others.
+    """
     if overwrite:
         remove(out)
-    made_by = read_yaml(out / "config.yaml") if (out / "config.yaml").exists() else None
-    wanted = config.model_dump(mode="json")
-    same = already_made(out, made_by, wanted, overwrite=False)
-    if same and encoder.exists():
-        return encoder
-    start_folder(out, wanted)
-    tokenizer = tokenizer_of(config, captions, out)
-    tokens = tokenize(captions, tokenizer, config.model.max_tokens)
-    model = make_model(config.model, len(tokenizer), config.seed)
-    accelerator = Accelerator(cpu=not torch.cuda.is_available())
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=config.optim.lr, weight_decay=config.optim.weight_decay
-    )
-    model, optimizer = accelerator.prepare(model, optimizer)
-    first = restore(out / "state", accelerator.unwrap_model(model), optimizer)
-    metrics = Metrics(out / "metrics.jsonl", first)
-    for step in range(first, config.optim.steps):
-        set_rate(optimizer, config, step)
-        indices = good_views(tokens, config.optim.batch, config.seed, step).T.flatten()
-        texts = [tokens.text(index) for index in indices]
-        rows, padding = embed(model, texts, config.run.chunk, accelerator.device)
-        losses = losses_of(config, accelerator.unwrap_model(model).projector(rows))
-        accelerator.backward(losses["loss"])
-        norm = accelerator.clip_grad_norm_(model.parameters(), config.optim.clip)
-        optimizer.step()
-        optimizer.zero_grad()
-        if step % config.run.log_every == 0 or step + 1 == config.optim.steps:
-            values = {name: float(value.detach()) for name, value in losses.items()}
-            rank = objectives.effective_rank(rows.detach())
-            metrics.write(step, sum(map(len, texts)), padding, rank, float(norm), values)
-        if (step + 1) % config.run.save_every == 0:
-            save(out / "state", accelerator.unwrap_model(model), optimizer, step + 1)
-        progress(step + 1, config.optim.steps)
-    about = {
-        "objective": "good-views",
-        "steps": config.optim.steps,
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "captions": len(captions),
-        "images": tokens.groups,
-        "versions": versions(),
-    }
-    export(accelerator.unwrap_model(model), tokenizer, encoder, about)
-    remove(out / "state")
-    return encoder
-
-
-def start_folder(out: Path, settings: dict) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    file = out / "about.json"
+    made_by = json.loads(file.read_text(encoding="utf-8"))["made_by"] if file.exists() else None
+    wanted = {**config.result(), "captions": digest_of(captions)}
+    if not already_made(out, made_by, wanted, overwrite=False):
+        about = {"made_by": wanted, "command": shlex.join(sys.argv), "versions": versions()}
+        write_json(file, about)
     with replacing(out / "config.yaml") as temporary:
-        temporary.write_text(
-            json.dumps(settings, indent=2) + "\n", encoding="utf-8"
-        )  # JSON is YAML
-
-
-def tokenizer_of(config: TrainConfig, captions: Sequence[Caption], out: Path):
-    """The run's tokenizer: made once, so that a resumed run cannot have another."""
-    folder = out / "tokenizer"
-    if not folder.exists():
-        made = make_tokenizer(config.model, (caption.text for caption in captions))
-        with replacing(folder) as temporary:
+        write_yaml(temporary, config)
+    if not (out / "tokenizer").exists():
+        made = make_tokenizer(config.model, captions)
+        with replacing(out / "tokenizer") as temporary:
             made.save_pretrained(temporary)
+    tokenize(captions, load_tokenizer(out), config.model.max_tokens, out / "tokens")
+
+
+def load_tokenizer(out: Path):
     with quiet_transformers():
-        return AutoTokenizer.from_pretrained(folder)
+        return AutoTokenizer.from_pretrained(out / "tokenizer")
 
 
-def losses_of(config: TrainConfig, rows: torch.Tensor) -> dict[str, torch.Tensor]:
-    """VICReg's terms; the first half of the rows are first views, the second half second ones."""
-    first, second = rows.chunk(2)
-    weights = config.objective
-    agree = objectives.invariance(first, second)
-    spread = (objectives.variance(first) + objectives.variance(second)) / 2
-    apart = (objectives.covariance(first) + objectives.covariance(second)) / 2
-    loss = weights.invariance * agree + weights.variance * spread + weights.covariance * apart
-    if not torch.isfinite(loss):
-        raise InputError("the loss is not finite any more; lower optim.lr")
-    return {"loss": loss, "invariance": agree, "variance": spread, "covariance": apart}
+class Step(NamedTuple):
+    """What one step gave; tensors stay on their device, so that asking costs nothing."""
+
+    losses: dict[str, Tensor]
+    rows: Tensor
+    gradient_norm: Tensor
+    counts: Counter
 
 
-def set_rate(optimizer, config: TrainConfig, step: int) -> None:
-    """Linear warm-up, then a cosine to zero."""
-    warmup = max(1, round(config.optim.warmup * config.optim.steps))
-    if step < warmup:
-        share = (step + 1) / warmup
-    else:
-        share = 0.5 + 0.5 * math.cos(math.pi * (step - warmup) / (config.optim.steps - warmup))
-    for group in optimizer.param_groups:
-        group["lr"] = config.optim.lr * share
+class Trainer:
+    """Model, optimiser and data of a run, and what one step does with them."""
 
+    def __init__(self, config: TrainConfig, out: Path, accelerator: Accelerator):
+        self.config, self.accelerator = config, accelerator
+        self.tokenizer, self.tokens = load_tokenizer(out), open_store(out / "tokens")
+        self.words = Words.of(self.tokenizer)
+        torch.manual_seed(config.seed)
+        self.jepa = TextJepa(config, self.tokenizer).to(accelerator.device)
+        matrices = [p for p in self.jepa.parameters() if p.ndim > 1]
+        others = [
+            p for p in self.jepa.parameters() if p.ndim < 2
+        ]  # biases and norms keep their size
+        groups = [
+            {"params": matrices, "weight_decay": config.optim.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        optimizer = torch.optim.AdamW(groups, lr=config.optim.lr, fused=True)
+        self.model, self.optimizer = accelerator.prepare(self.jepa, optimizer)
 
-def save(folder: Path, model, optimizer, step: int) -> None:
-    """Weights and AdamW's moments as safetensors."""
-    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-    for index, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
-    with replacing(folder) as temporary:
-        temporary.mkdir()
-        save_file(
-            {name: tensor.contiguous() for name, tensor in tensors.items()},
-            temporary / "state.safetensors",
+    def step(self, step: int) -> Step:
+        """Forward, backward and update: `accumulate` draws, each with losses of its own."""
+        optim = self.config.optim
+        share = warmup_cosine(step, optim.steps, optim.warmup)
+        for group in self.optimizer.param_groups:
+            group["lr"] = optim.lr * share
+        totals, counts = Counter(), Counter()
+        for part in range(optim.accumulate):
+            last = part + 1 == optim.accumulate
+            with nullcontext() if last else self.accelerator.no_sync(self.model):
+                losses, rows, seen = self.losses((self.config.seed, step, part))
+                self.accelerator.backward(losses["loss"] / optim.accumulate)
+            totals.update({k: v.detach() / optim.accumulate for k, v in losses.items()})
+            counts.update(seen)
+        norm = self.accelerator.clip_grad_norm_(self.model.parameters(), optim.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return Step(dict(totals), rows, norm, counts)
+
+    def losses(self, seed: tuple[int, int, int]) -> tuple[dict[str, Tensor], Tensor, dict]:
+        """Losses and rows of one draw, all of it decided by the seed."""
+        objective, accelerator = self.config.objective, self.accelerator
+        rank, ranks = accelerator.process_index, accelerator.num_processes
+        drawn = draw(
+            self.tokens,
+            self.words,
+            objective.kind,
+            objective.mask,
+            self.config.optim.batch,
+            seed,
+            rank,
+            ranks,
         )
-        write_json(temporary / "step.json", {"step": step})
+        batch = lay_out(drawn.texts, self.tokenizer.pad_token_id, accelerator.device)
+        torch.manual_seed(one_number(*seed, rank))  # dropout: no generator's state to restore
+        output = self.model(batch)
+        losses = objectives.losses(
+            objective, output.projected, output.predicted, output.cross_entropy, one_number(*seed)
+        )
+        counts = {"tokens": batch.tokens, "cells": batch.cells, "single": drawn.single}
+        return losses, output.rows.detach(), counts
+
+    @torch.no_grad()
+    def encode(self, texts: Sequence[str]) -> Float[Tensor, "n d"]:
+        """Rows of texts as the exported encoder would give them."""
+        limit = self.config.model.max_tokens
+        ids = self.tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
+        rows = []
+        self.jepa.eval()
+        for start in range(0, len(ids), 512):
+            some = [np.array(text) for text in ids[start : start + 512]]
+            batch = lay_out(some, self.tokenizer.pad_token_id, self.accelerator.device)
+            rows.append(self.jepa.embed(batch).float().cpu())
+        self.jepa.train()
+        return torch.cat(rows)
+
+    def about(self) -> dict[str, Any]:
+        """What the exported encoder says of itself."""
+        config, accelerator = self.config, self.accelerator
+        return {
+            "objective": config.objective.kind,
+            "anticollapse": config.objective.anticollapse,
+            "size": config.model.size,
+            "steps": config.optim.steps,
+            "seed": config.seed,
+            "parameters": self.jepa.parameters_of(),
+            "vocabulary": len(self.tokenizer),
+            "captions": self.tokens.about,
+            "device": f"{accelerator.num_processes} x {accelerator.device.type}",
+            "versions": versions(),
+        }
 
 
-def restore(folder: Path, model, optimizer) -> int:
-    """Load what `save` wrote; returns the next step, 0 where nothing was saved."""
-    if not (folder / "step.json").exists():
-        return 0
-    tensors = load_file(folder / "state.safetensors")
-    model.load_state_dict(
-        {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+def one_number(*seed: int) -> int:
+    """Several numbers as one seed, spread so that near ones have nothing in common."""
+    return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1)
+
+
+def train(trainer: Trainer, out: Path, told: Hooks) -> None:
+    """Steps from the last checkpoint to the end, then the export."""
+    config, accelerator = trainer.config, trainer.accelerator
+    steps, scaler = config.optim.steps, accelerator.scaler
+    first = state.restore(out / "state", trainer.jepa, trainer.optimizer, scaler)
+    told.note(opening(trainer, first))
+    main = accelerator.is_main_process
+    metrics = state.Metrics(out, first, config.run.tensorboard) if main else None
+    trainer.model.train()
+    meter = Meter(trainer, told.validate)
+    for step in range(first, steps):
+        meter.add(trainer.step(step))
+        ends, saves = step + 1 == steps, (step + 1) % config.run.save_every == 0
+        validates = ends or (step + 1) % config.validation.every == 0
+        if step % config.run.log_every == 0 or validates or saves:
+            record = meter.record(step, validates)
+            if main:
+                metrics.write(record)
+            told.report(record)
+            watch(config, record)
+        if main and (saves or ends):
+            state.save(
+                out / "state", step + 1, trainer.jepa, trainer.optimizer, scaler, config.run.keep
+            )
+        told.progress(step + 1, steps)
+    if main:
+        export(trainer.jepa, trainer.tokenizer, out / "encoder", trainer.about())
+    accelerator.wait_for_everyone()
+
+
+def opening(trainer: Trainer, first: int) -> str:
+    counts = {name: count for name, count in trainer.jepa.parameters_of().items() if count}
+    parts = ", ".join(f"{name} {count:,} parameters" for name, count in counts.items())
+    about = trainer.tokens.about
+    line = (
+        f"{trainer.config.model.size}: {parts}, {len(trainer.tokenizer):,} pieces; "
+        f"{about['texts']:,} captions of {about['images']:,} images"
     )
-    state: dict[int, dict] = {}
-    for name, tensor in tensors.items():
-        if name.startswith("optimizer."):
-            _, index, key = name.split(".")
-            state.setdefault(int(index), {})[key] = tensor
-    optimizer.load_state_dict(
-        {"state": state, "param_groups": optimizer.state_dict()["param_groups"]}
-    )
-    return json.loads((folder / "step.json").read_text(encoding="utf-8"))["step"]
+    if trainer.config.objective.kind == "good-views" and about["single"]:
+        line += f", {about['single'] / about['images']:.0%} with one caption (masked for a view)"
+    return f"{line}; going on at step {first}" if first else line
 
 
-class Metrics:
-    """metrics.jsonl: lines of steps that a resumed run does again are dropped first."""
+class Meter:
+    """Speed, padding and the state of the embeddings between two lines of metrics."""
 
-    def __init__(self, path: Path, first: int):
-        self.path = path
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        kept = [line for line in lines if json.loads(line)["step"] < first]
-        path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
-        self.last = time.monotonic()
+    def __init__(self, trainer: Trainer, validate: Validate | None):
+        self.trainer, self.validate = trainer, validate
+        self.clear()
 
-    def write(
-        self, step: int, tokens: int, padding: float, rank: float, norm: float, losses: dict
-    ) -> None:
-        values = {"step": step, **losses, "effective_rank": rank, "gradient_norm": norm}
-        values |= {"tokens": tokens, "padding": padding}
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(values) + "\n")
+    def clear(self) -> None:
+        self.counts, self.steps, self.start = Counter(), 0, time.perf_counter()
+
+    def add(self, step: Step) -> None:
+        self.counts.update(step.counts)
+        self.steps, self.last = self.steps + 1, step
+
+    def record(self, step: int, validates: bool) -> Record:
+        """A line of metrics of the steps since the one before; validation is not timed."""
+        accelerator, config = self.trainer.accelerator, self.trainer.config
+        losses = {name: float(value) for name, value in self.last.losses.items()}
+        counted = torch.tensor([float(self.counts["tokens"]), float(self.counts["cells"])])
+        tokens, cells = accelerator.reduce(counted.to(accelerator.device)).tolist()
+        rows = accelerator.gather(self.last.rows)
+        finite = bool(torch.isfinite(rows).all())  # a decomposition fails on others
+        record = {
+            "step": step,
+            **losses,
+            "lr": self.trainer.optimizer.param_groups[0]["lr"],
+            "gradient_norm": float(self.last.gradient_norm),
+            "effective_rank": objectives.effective_rank(rows) if finite else float("nan"),
+            "spread": objectives.spread(rows),
+            "padding": 1 - tokens / cells,
+            "single": self.counts["single"] / (self.steps * config.optim.accumulate),
+            "tokens_per_second": tokens / (time.perf_counter() - self.start),
+        }
+        if validates and self.validate:
+            found = self.validate(self.trainer.encode)
+            record |= {f"validation.{name}": value for name, value in found.items()}
+        self.clear()
+        return record
+
+
+def watch(config: TrainConfig, record: Record) -> None:
+    """Stop a run that cannot come to anything any more."""
+    step = record["step"]
+    if not np.isfinite([record["loss"], record["effective_rank"]]).all():
+        raise InputError(
+            f"the loss is not finite any more at step {step}; lower optim.lr = {config.optim.lr:g}"
+        )
+    limits, settled = config.run, step >= config.optim.warmup * config.optim.steps
+    rank, spread = record["effective_rank"], record["spread"]
+    if settled and (rank < limits.collapse_rank or spread < limits.collapse_spread):
+        raise InputError(
+            f"the embeddings collapsed at step {step}: effective rank {rank:.1f} (limit "
+            f"{limits.collapse_rank:g}), rows differ by {spread:.1%} of their size (limit "
+            f"{limits.collapse_spread:.1%}); give the anti-collapse terms more weight or lower "
+            "optim.lr"
+        )
