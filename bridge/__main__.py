@@ -34,6 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         sys.stderr.write(f"platobridge: {error}\n")
         code = 2
+    except OSError as error:  # a full disk, a folder that may not be written, a file for a folder
+        if error.filename is None:
+            raise
+        sys.stderr.write(f"platobridge: {error.filename}: {error.strerror}\n")
+        code = 2
     return int(code or 0)
 
 

@@ -87,7 +87,10 @@ def embed_text(
     encoder: Annotated[
         str, typer.Option(help="jepa:FOLDER, hf:NAME, package:minilm or a local folder.")
     ],
-    split: Annotated[str | None, typer.Option(help="Only this split, e.g. test.")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Only this split, e.g. test; train takes Karpathy's restval too."),
+    ] = None,
     layer: Annotated[
         int | None, typer.Option(help="Hidden state to take, 0 the embeddings, -1 the last.")
     ] = None,
@@ -110,13 +113,13 @@ def embed_text(
 ) -> None:
     """Embed all captions of a file with a frozen text model."""
     from bridge import console
+    from bridge.captions import iter_captions
     from bridge.embed import embed_captions as run
     from bridge.embeddings import check_out
     from bridge.encode_text import text_encoder
-    from bridge.files import existing
 
     check_out(out)
-    existing(captions, "captions file")
+    next(iter_captions(captions, split=split))  # a wrong file should say so before a model loads
     model = text_encoder(
         encoder,
         layer=layer,
@@ -184,7 +187,7 @@ def import_(
         bool | None,
         typer.Option(
             "--caption-ids/--no-caption-ids",
-            help="Features: ids are IMAGE#K, the K-th caption of IMAGE; else if all look like it.",
+            help="Features: whether ids are IMAGE#K, captions of IMAGE; by default seen from them.",
         ),
     ] = None,
     encoder: Annotated[
@@ -256,18 +259,22 @@ def fit(
         bool, typer.Option("--unit/--no-unit", help="Scale centred rows to length 1.")
     ] = True,
     penalty: Annotated[
-        float | None, typer.Option(help="Ridge penalty in mean eigenvalues; else by held-out R2.")
+        float | None,
+        typer.Option(
+            help="Ridge penalty, in mean eigenvalues; by default chosen on held-out pairs."
+        ),
     ] = None,
     seed: Seed = 0,
     overwrite: Overwrite = False,
 ) -> None:
     """Fit a bridge from the images that TEXT and IMAGES share."""
     from bridge import console, embeddings, fitting
-    from bridge.files import already_made
+    from bridge.files import already_made, check_folder_of
     from bridge.maps import load
     from bridge.provenance import digest
 
     text_rows, image_rows = embeddings.load(text), embeddings.load(images)
+    check_folder_of(out, "bridge.json", "bridge folder")
     request = {
         "inputs": {"text": digest(text), "image": digest(images)},
         "method": str(method),

@@ -1,4 +1,4 @@
-"""Captions files and image folders -> embeddings files: batched, resumable, flat in memory."""
+"""Captions files and image folders -> embeddings files: batched, resumable, never all in memory."""
 
 import ctypes
 import hashlib
@@ -26,7 +26,7 @@ from bridge.provenance import digest, versions
 
 FLUSH_SECONDS = 5.0  # an interruption costs no more than this
 FLUSH_ROWS = 65536
-SORTED_WINDOW = 8192  # captions sorted by length at a time, so that a batch pads little
+WINDOW = 16  # batches of captions sorted by length together, so that a batch pads little
 Progress = Callable[[int, int], None]  # items done, items in all
 
 
@@ -49,11 +49,11 @@ def embed_images(
     """
     paths = find_images(folder)
     root = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    names = [path.relative_to(root).as_posix() for path in paths]
-    sizes = [path.stat().st_size for path in paths]
-    listing = "\n".join(f"{name}\0{size}" for name, size in zip(names, sizes, strict=True))
-    source = {"images": len(paths), "digest": hashlib.sha256(listing.encode()).hexdigest()}
-    request = {"encoder": encoder.about, "source": source}
+    names = [printable(path.relative_to(root).as_posix()) for path in paths]
+    request = {
+        "encoder": encoder.about,
+        "source": {"images": len(paths), "digest": stamp(paths, names)},
+    }
     if already_made(out, made_by(out, request), request, overwrite=overwrite):
         return embeddings.load(out)
     keep_freed_memory(encoder.device)
@@ -98,7 +98,8 @@ def embed_captions(
     """Embed every caption of a captions file into the file `out`, in the order of the file.
 
     Captions are sorted by length inside windows, so that a batch holds little padding. Resumes
-    and returns as `embed_images`; `about["truncated"]` counts captions over the token limit.
+    and returns as `embed_images`; `about["truncated"]` counts captions that reached the token
+    limit.
     """
     request = {"encoder": encoder.about, "source": {"digest": digest(path), "split": split}}
     if already_made(out, made_by(out, request), request, overwrite=overwrite):
@@ -111,7 +112,7 @@ def embed_captions(
     start = time.monotonic()
     buffer = Buffer(writer)
     captions = iter_captions(path, split=split, problems=faulty.append)
-    for window in chunks(islice(captions, writer.consumed, None), SORTED_WINDOW):
+    for window in chunks(islice(captions, writer.consumed, None), WINDOW * batch_size):
 
         def move(done: int, before: int = buffer.consumed) -> None:
             progress(before + done, in_all)
@@ -148,6 +149,23 @@ def embed_window(
     limit = encoder.max_tokens
     cut = [{"id": c.id} for c, t in zip(window, tokens, strict=True) if len(t) >= limit]
     return in_order, cut
+
+
+def printable(name: str) -> str:
+    """A file name as an id: bytes that are no UTF-8 become escapes."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def stamp(paths: Sequence[Path], names: Sequence[str]) -> str:
+    """A digest of the files' names, sizes and times, without reading them."""
+    hashed = hashlib.sha256()
+    for path, name in zip(paths, names, strict=True):
+        try:
+            found = path.stat()
+            hashed.update(f"{name}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+        except OSError:  # a link to nowhere: listed as unreadable when its turn comes
+            hashed.update(f"{name}\0\n".encode())
+    return hashed.hexdigest()
 
 
 class Buffer:

@@ -92,8 +92,8 @@ def check_finite(embeddings: Embeddings, name: str, block: int = 65536) -> None:
         if bad.any():
             row = start + int(bad.nonzero()[0])
             raise InputError(
-                f"{name}: {int(bad.sum())} rows hold NaN or infinity, the first is "
-                f"{embeddings.ids[row]!r} (row {row}); embed again in float32, or drop them"
+                f"{name}: row {row} ({embeddings.ids[row]!r}) holds NaN or infinity; "
+                "embed again in float32, or drop such rows"
             )
 
 
@@ -126,8 +126,10 @@ def load(path: PathLike) -> Embeddings:
                 image_ids=tuple(json.loads(file.get_tensor("image_ids").numpy().tobytes())),
                 about=header["about"],
             )
-    except (SafetensorError, OSError) as error:
-        raise not_ours(path, str(error)) from error
+    except InputError:
+        raise
+    except (SafetensorError, OSError, ValueError, LookupError, TypeError) as error:
+        raise not_ours(path, " ".join(str(error).split())) from error
 
 
 def about(path: PathLike) -> dict[str, Any] | None:
@@ -138,16 +140,20 @@ def about(path: PathLike) -> dict[str, Any] | None:
         with safe_open(path, framework="pt") as file:
             return parse_header(path, file.metadata())["about"]
     except (SafetensorError, OSError) as error:
-        raise not_ours(path, str(error)) from error
+        raise not_ours(path, " ".join(str(error).split())) from error
 
 
 def parse_header(path: PathLike, metadata: dict[str, str] | None) -> dict[str, Any]:
     if "platobridge" not in (metadata or {}):
         raise not_ours(path, "a safetensors file of another kind")
-    header = json.loads(metadata["platobridge"])
-    if header["format"] != FORMAT:
+    try:
+        header = json.loads(metadata["platobridge"])
+        form, _ = header["format"], header["about"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise not_ours(path, "a damaged header") from error
+    if form != FORMAT:
         raise InputError(
-            f"{path}: expected format {FORMAT}, got {header['format']}; "
+            f"{path}: expected format {FORMAT}, got {form}; "
             "it was written by another version of platobridge"
         )
     return header
@@ -165,7 +171,9 @@ def image_means(embeddings: Embeddings) -> Embeddings:
     position = {image_id: i for i, image_id in enumerate(dict.fromkeys(embeddings.image_ids))}
     group = torch.tensor([position[image_id] for image_id in embeddings.image_ids])
     total = torch.zeros(len(position), embeddings.width, dtype=torch.float64)
-    total.index_add_(0, group, embeddings.rows.double())
+    for start in range(0, len(embeddings), 65536):
+        block = slice(start, start + 65536)
+        total.index_add_(0, group[block], embeddings.rows[block].double())
     count = torch.bincount(group, minlength=len(position))
     ids = tuple(position)
     return Embeddings((total / count[:, None]).float(), ids, ids, embeddings.about)
@@ -257,6 +265,7 @@ class Writer:
     def finish(self, about: dict) -> None:
         """Put the file together and remove the partial folder."""
         if not self.ids:
+            shutil.rmtree(self.folder)  # no later run could go on from it
             raise InputError(f"{self.path}: nothing could be embedded, so nothing is written")
         if len(set(self.ids)) < len(self.ids):
             raise InputError(f"{self.path}: row id {first_double(self.ids)!r} came twice")

@@ -93,6 +93,8 @@ def text_encoder(
     )
     where = model.device if device_map else pick_device(device)
     model = model if device_map else model.to(where)
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
     pooling = stated_pooling(Path(source)) if pooling == "default" else pooling
     check_layer(model, layer)
     about = {

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -29,6 +30,16 @@ from bridge.files import PathLike, existing
 DEFAULT = "timm:vit_base_patch14_dinov2.lvd142m"
 POOLINGS = ("default", "cls", "mean", "cls+mean")
 RESIZES = ("model", "squash")
+
+
+class Loaded(NamedTuple):
+    """A model, its preprocessing, how its output becomes rows, and what was settled on."""
+
+    model: nn.Module
+    prepare: Callable[[Image.Image], Tensor]
+    pool: Callable[[nn.Module, Tensor], Tensor]
+    size: int
+    pooling: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +87,20 @@ def vision_encoder(
     if weights is not None and kind != "timm":
         raise InputError(f"--weights goes with timm:NAME, got {spec}")
     load = {"timm": load_timm, "hf": load_hf_vision, "package": load_package}[kind]
-    model, prepare, pool, size = load(name, pooling, image_size, resize, weights)
-    model = model.eval().requires_grad_(False)
+    loaded = load(name, pooling, image_size, resize, weights)
+    model = loaded.model.eval().requires_grad_(False)
     weights_hash = fingerprint(model, random={"pooler.dense.weight", "pooler.dense.bias"})
     model = model.to(where, precision, memory_format=torch.channels_last)
     about = {
         "name": portable(kind, name),
         "fingerprint": weights_hash,
-        "pooling": pooling,
-        "image_size": size,
+        "pooling": loaded.pooling,
+        "image_size": loaded.size,
         "resize": resize,
         "dtype": dtype,
     }
-    return VisionEncoder(prepare, lambda pixels: pool(model, pixels), about, where, precision)
+    forward = partial(loaded.pool, model)
+    return VisionEncoder(loaded.prepare, forward, about, where, precision)
 
 
 def load_timm(
@@ -115,7 +127,8 @@ def load_timm(
         model = create_timm(known, size if size != native else None, options)
     except (OSError, RuntimeError) as error:
         raise unreachable(f"timm:{name}", "--weights FILE", error) from error
-    return model, timm_transform(model, size, resize), timm_pooling(model, pooling), size
+    prepare, pool = timm_transform(model, size, resize), timm_pooling(model, pooling)
+    return Loaded(model, prepare, pool, size, pooling)
 
 
 def native_size(name: str) -> int:
@@ -183,7 +196,8 @@ def load_package(name: str, pooling: str, image_size: int | None, resize: str, w
     model.load_state_dict({efficientnet_key(model, key): value for key, value in state.items()})
     model.reset_classifier(0)
     size = image_size or 224
-    return model, timm_transform(model, size, resize), timm_pooling(model, pooling), size
+    prepare, pool = timm_transform(model, size, resize), timm_pooling(model, pooling)
+    return Loaded(model, prepare, pool, size, pooling)
 
 
 def efficientnet_key(model: nn.Module, key: str) -> str:
@@ -224,6 +238,7 @@ def load_hf_vision(name: str, pooling: str, image_size: int | None, resize: str,
     from transformers import AutoImageProcessor
 
     model, _ = load_transformers(name)
+    model = getattr(model, "vision_model", model)  # of a two-tower model such as CLIP
     try:
         with quiet_transformers():
             processor = AutoImageProcessor.from_pretrained(name)
@@ -231,8 +246,11 @@ def load_hf_vision(name: str, pooling: str, image_size: int | None, resize: str,
         raise unreachable(f"hf:{name}", "hf:FOLDER", error) from error
     native = getattr(model.config, "image_size", None) or crop_size(processor)
     size = image_size or (224 if native >= 448 else native)
-    prefix = 1 + getattr(model.config, "num_register_tokens", 0)
-    pooling = "cls" if pooling == "default" else pooling
+    prefix = prefix_tokens(model)
+    if pooling == "default":
+        pooling = "cls" if prefix else "mean"
+    if "cls" in pooling and not prefix:
+        raise InputError(f"pooling {pooling} needs a class token, which this model lacks; use mean")
     settings = hf_image_settings(processor, native, size, resize)
 
     def prepare(image: Image.Image) -> Tensor:
@@ -244,7 +262,15 @@ def load_hf_vision(name: str, pooling: str, image_size: int | None, resize: str,
             return hidden.mean((2, 3))
         return pool_tokens(hidden, prefix, pooling)
 
-    return model, prepare, pool, size
+    return Loaded(model, prepare, pool, size, pooling)
+
+
+def prefix_tokens(model: nn.Module) -> int:
+    """How many class and register tokens stand before the patches, 0 for networks without any."""
+    has_class = any(
+        name.endswith(("cls_token", "class_embedding")) for name, _ in model.named_parameters()
+    )
+    return 1 + getattr(model.config, "num_register_tokens", 0) if has_class else 0
 
 
 def crop_size(processor) -> int:

@@ -47,8 +47,11 @@ def split_spec(spec: str, kinds: Sequence[str]) -> tuple[str, str]:
     config = folder / "config.json"
     if not config.exists():
         raise InputError(f"{folder}: expected a model folder with a config.json, found none")
-    is_timm = "architecture" in json.loads(config.read_text(encoding="utf-8"))
-    return ("timm" if is_timm else "hf"), spec
+    try:
+        says = dict(json.loads(config.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{config}: expected a model's settings as JSON, got {error}") from error
+    return ("timm" if "architecture" in says else "hf"), spec
 
 
 def portable(kind: str, name: str) -> str:
@@ -72,7 +75,7 @@ def pick_device(device: str) -> torch.device:
 
 
 def unreachable(spec: str, remedy: str, error: Exception) -> InputError:
-    reason = " ".join(str(error).split())[:160]
+    reason = " ".join(str(error).split()).split(". ")[0].rstrip(".")
     return InputError(
         f"cannot load {spec}: it is neither on this machine nor could the hub be reached "
         f"({reason}); download it where there is a network and pass {remedy}"

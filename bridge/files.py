@@ -24,11 +24,14 @@ def replacing(path: PathLike) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.writing")
     remove(temporary)
+    aside = path.with_name(f".{path.name}.replaced")
     try:
         yield temporary
         if temporary.is_dir() and path.exists():
-            remove(path)  # a rename cannot replace a folder that has files
+            remove(aside)
+            path.replace(aside)  # a rename cannot replace a folder that has files
         temporary.replace(path)
+        remove(aside)
     finally:
         remove(temporary)
 
@@ -39,6 +42,20 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def check_folder_of(folder: PathLike, marker: str, what: str) -> None:
+    """Raise InputError if something stands at `folder` that is not a folder holding `marker`.
+
+    Called before a folder is replaced: --overwrite must not delete what another program made.
+    """
+    folder = Path(folder)
+    if not folder.exists() or (folder / marker).exists():
+        return
+    if not folder.is_dir() or any(folder.iterdir()):
+        raise InputError(
+            f"{folder} is no {what} (it holds no {marker}), and is not replaced; name another --out"
+        )
 
 
 def write_json(path: PathLike, value: Any) -> None:

@@ -109,9 +109,9 @@ def fit(
     """
     if method not in METHODS:
         raise InputError(f"expected a method of {', '.join(METHODS)}, got {method!r}")
-    if penalty is not None and (method != "ridge" or not penalty >= 0):
+    if penalty is not None and (method != "ridge" or not 0 <= penalty < float("inf")):
         raise InputError(
-            f"a penalty of at least 0 goes with --method ridge, got {penalty} for {method}"
+            f"a finite penalty of at least 0 goes with --method ridge, got {penalty} for {method}"
         )
     check_finite(text, "text embeddings")
     check_finite(image, "image embeddings")

@@ -40,6 +40,7 @@ def find_images(folder: PathLike) -> list[Path]:
         path
         for path in folder.rglob("*")
         if path.suffix.lower() in SUFFIXES
+        and not path.is_dir()
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     if not found:

@@ -1,6 +1,7 @@
 """Bridge: a fitted map between a text space and an image space, as a frozen value."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from bridge.embeddings import Embeddings
 from bridge.errors import InputError
-from bridge.files import PathLike, existing, replacing, write_json
+from bridge.files import PathLike, check_folder_of, existing, replacing, write_json
 from bridge.geometry import unit
 from bridge.provenance import id_hash
 
@@ -119,6 +120,7 @@ class Bridge:
             raise InputError(
                 f"{folder} exists; name another folder, or replace it with --overwrite"
             )
+        check_folder_of(folder, "bridge.json", "bridge folder")
         tensors = {
             "text_mean": self.text.mean,
             "image_mean": self.image.mean,
@@ -132,13 +134,19 @@ class Bridge:
         }
         with replacing(folder) as temporary:
             temporary.mkdir()
-            save_file(
-                {name: tensor.contiguous() for name, tensor in tensors.items()},
-                temporary / "weights.safetensors",
-            )
+            weights = temporary / "weights.safetensors"
+            save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, weights)
+            weights.chmod(0o666 & ~umask())  # save_file leaves it readable for its owner only
             write_json(
                 temporary / "bridge.json", {"format": FORMAT, "spaces": sides, "about": self.about}
             )
+
+
+def umask() -> int:
+    """The process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def load(folder: PathLike) -> Bridge:
@@ -152,6 +160,9 @@ def load(folder: PathLike) -> Bridge:
         text, image = (
             Space(weights[f"{side}_mean"], **card["spaces"][side]) for side in ("text", "image")
         )
+        widths = len(text.mean), len(image.mean)
+        if weights["to_image"].shape != widths or weights["to_text"].shape != widths[::-1]:
+            raise ValueError(f"weights that do not fit means of widths {widths}")
         return Bridge(
             text,
             image,
@@ -160,7 +171,9 @@ def load(folder: PathLike) -> Bridge:
             weights["fitted_on"],
             card["about"],
         )
-    except (OSError, KeyError, json.JSONDecodeError, UnicodeDecodeError, SafetensorError) as error:
+    except InputError:
+        raise
+    except (OSError, LookupError, TypeError, AttributeError, ValueError, SafetensorError) as error:
         raise InputError(
             f"{folder}: expected a bridge folder (bridge.json and weights.safetensors), got "
             f"{type(error).__name__}: {error}; make one with `platobridge fit`"

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what stands at --out.")]
-Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
 Dtype = Annotated[str, typer.Option(help="Precision of the model: fp32, bf16 or fp16.")]
 TextFile = Annotated[Path, typer.Argument(help="Text embeddings.", metavar="TEXT")]

@@ -139,5 +139,5 @@ def choose_penalty(folds: Iterable[Moments], pairs: Moments) -> tuple[float, flo
         rest = pairs - fold
         scores.append(RidgePath(rest.about_means_of(rest)).held_out_r2(fold.about_means_of(rest)))
     r2 = torch.stack(scores).mean(0)
-    best = int(r2.argmax())
+    best = len(r2) - 1 - int(r2.flip(0).argmax())  # of equal ones the strongest
     return float(PENALTIES[best]), float(r2[best])

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bridge.errors import InputError
 from bridge.options import ImageFile, Overwrite, ReportOut, Seed, TextFile
 
 app = typer.Typer(no_args_is_help=True, help="Measure alignment and retrieval.")
@@ -14,6 +15,9 @@ app = typer.Typer(no_args_is_help=True, help="Measure alignment and retrieval.")
 DropFitted = Annotated[
     bool, typer.Option("--drop-fitted", help="Leave out images that the bridge was fitted on.")
 ]
+
+
+KINDS = {"text": "embeddings file", "image": "embeddings file", "bridge": "bridge folder"}
 
 
 class Captions(StrEnum):
@@ -68,8 +72,11 @@ def alignment(
         "seed": seed,
     }
     files = {"text": text, "image": images} | ({"bridge": bridge} if bridge else {})
+    plot = out.with_suffix(".png")
+    if plot.exists() and not out.exists() and not overwrite:
+        raise InputError(f"{plot} exists; name another --out, or replace it with --overwrite")
     report = make("alignment", measure_alignment, files, settings, out, overwrite)
-    plot_curve(report, out.with_suffix(".png"))
+    plot_curve(report, plot)
 
 
 @app.command()
@@ -100,11 +107,13 @@ def make(
 ):
     """The report at `out`, made now or before by the same request; printed in either case."""
     from bridge import console, embeddings, maps
-    from bridge.files import already_made
+    from bridge.files import already_made, existing
     from bridge.provenance import digest
     from eval import report as reports
 
-    inputs = {name: digest(path) for name, path in files.items()}
+    if out.suffix != ".json" or out.is_dir():
+        raise InputError(f"expected a report name that ends in .json, got {out}")
+    inputs = {name: digest(existing(path, KINDS[name])) for name, path in files.items()}
     made_by = request_of(out, settings) if out.exists() and not overwrite else None
     wanted = {"task": task, "settings": settings, "inputs": inputs}
     if already_made(out, made_by, wanted, overwrite=overwrite):

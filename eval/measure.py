@@ -107,6 +107,11 @@ def items(
     """
     if captions not in ("each", "mean", "first"):
         raise InputError(f"expected captions of each, mean, first, got {captions!r}")
+    if len(set(image.image_ids)) < len(image):
+        raise InputError(
+            f"expected one image row an image, got {len(image)} rows of "
+            f"{len(set(image.image_ids))} images; are the two files in the wrong order?"
+        )
     check_finite(text, "text embeddings")
     check_finite(image, "image embeddings")
     texts_of = set(text.image_ids)
@@ -123,9 +128,9 @@ def items(
                 "would flatter it; give other images, or leave these out with --drop-fitted"
             )
         shared = [image_id for image_id, seen in zip(shared, fitted, strict=True) if not seen]
-    if len(shared) < 2:
+    if len(shared) < 4:
         raise InputError(
-            f"expected at least 2 images to measure on, got {len(shared)}: texts have ids like "
+            f"expected at least 4 images to measure on, got {len(shared)}: texts have ids like "
             f"{text.image_ids[0]!r}, images like {image.image_ids[0]!r}"
         )
     text, image = text.of_images(shared), image.of_images(shared)

@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 import torch
@@ -66,6 +67,25 @@ def test_unreadable_images_are_listed_and_left_out(lite, pictures, tmp_path):
     assert not (tmp_path / "s.safetensors").exists()
 
 
+def test_links_to_nowhere_and_odd_names_do_not_stop_a_run(lite, pictures, tmp_path):
+    (pictures / "lost.jpg").symlink_to(tmp_path / "nowhere.jpg")
+    (pictures / "0.png").rename(os.fsdecode(os.fsencode(pictures) + b"/\xff\xfe.png"))
+    made = embed.embed_images(pictures, lite, tmp_path / "i.safetensors")
+    assert len(made) == 10 and "\\udcff\\udcfe.png" in load(tmp_path / "i.safetensors").ids
+    [problem] = made.about["unreadable"]
+    assert problem["file"] == "lost.jpg"
+
+
+def test_a_changed_picture_is_noticed(lite, pictures, tmp_path):
+    from PIL import Image
+
+    embed.embed_images(pictures, lite, tmp_path / "i.safetensors")
+    with Image.open(pictures / "0.png") as old:
+        Image.new("RGB", old.size).save(pictures / "0.png")
+    with pytest.raises(InputError, match=r"source\.digest"):
+        embed.embed_images(pictures, lite, tmp_path / "i.safetensors")
+
+
 def test_a_batch_of_broken_images_only(lite, pictures, tmp_path):
     for index in range(5):
         (pictures / f"{index}.png").write_bytes(b"broken")
@@ -113,11 +133,11 @@ def test_finished_is_not_done_again_and_other_settings_are_refused(lite, picture
         embed.embed_images(pictures, other, out)
 
 
-@pytest.mark.parametrize(("batch_size", "window"), [(1, 8192), (3, 8192), (2, 3)])
+@pytest.mark.parametrize(("batch_size", "window"), [(1, 16), (3, 16), (1, 3)])
 def test_captions_in_order_whatever_the_batch(
     words, captions, tmp_path, monkeypatch, batch_size, window
 ):
-    monkeypatch.setattr(embed, "SORTED_WINDOW", window)
+    monkeypatch.setattr(embed, "WINDOW", window)
     path, texts = captions
     made = embed.embed_captions(path, words, tmp_path / "t.safetensors", batch_size=batch_size)
     assert made.ids == ("0.png#0", "0.png#1", "1.png#0", "1.png#1")
@@ -128,7 +148,7 @@ def test_captions_in_order_whatever_the_batch(
 
 def test_interrupted_captions_go_on(words, captions, tmp_path, monkeypatch):
     monkeypatch.setattr(embed, "FLUSH_SECONDS", 0.0)
-    monkeypatch.setattr(embed, "SORTED_WINDOW", 2)
+    monkeypatch.setattr(embed, "WINDOW", 2)
     path, _ = captions
     with pytest.raises(Stop):
         embed.embed_captions(

@@ -86,7 +86,7 @@ def test_no_rows_are_refused():
 def test_non_finite_rows_are_named():
     rows = ROWS.clone()
     rows[3, 1] = torch.nan
-    with pytest.raises(InputError, match=r"texts: 1 rows .* 'ü#0' \(row 3\)"):
+    with pytest.raises(InputError, match=r"texts: row 3 \('ü#0'\) holds NaN"):
         check_finite(Embeddings(rows, IDS, IMAGES), "texts", block=2)
 
 

@@ -130,6 +130,25 @@ def test_transformers_vision_folder(dino):
     assert bigger.prepare(PICTURE).shape == (3, 84, 84) and rows(bigger).shape == (1, 32)
 
 
+def test_transformers_models_without_a_class_token(tmp_path):
+    from transformers import SiglipImageProcessor, SiglipVisionConfig, SiglipVisionModel
+
+    config = SiglipVisionConfig(
+        hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        image_size=32, patch_size=16,
+    )  # fmt: skip
+    SiglipVisionModel(config).save_pretrained(tmp_path / "siglip")
+    SiglipImageProcessor(size={"height": 32, "width": 32}).save_pretrained(tmp_path / "siglip")
+    encoder = vision_encoder(str(tmp_path / "siglip"), device="cpu")
+    model = SiglipVisionModel.from_pretrained(tmp_path / "siglip").eval()
+    with torch.no_grad():
+        hidden = model(encoder.prepare(PICTURE)[None]).last_hidden_state
+    assert torch.allclose(rows(encoder), hidden.mean(1), atol=1e-5)
+    assert encoder.about["pooling"] == "mean"
+    with pytest.raises(InputError, match="needs a class token"):
+        vision_encoder(str(tmp_path / "siglip"), pooling="cls", device="cpu")
+
+
 @pytest.mark.parametrize("pooling", ["mean", "cls", "last"])
 @pytest.mark.parametrize("layer", [None, 0, 1, -1])
 def test_padding_does_not_change_a_text(text_model, pooling, layer):

@@ -132,6 +132,11 @@ def test_damaged_folders_are_refused(planted, tmp_path):
         with pytest.raises(InputError, match="expected a bridge folder") as error:
             maps.load(tmp_path / name)
         assert "\n" not in str(error.value)
+    for damage in ("[]", '{"format": "platobridge.bridge/1", "spaces": {"text": {}, "image": {}}}'):
+        fit(text, image).save(tmp_path / "b", overwrite=True)
+        (tmp_path / "b" / "bridge.json").write_text(damage)
+        with pytest.raises(InputError, match="expected a bridge folder"):
+            maps.load(tmp_path / "b")
     with pytest.raises(InputError, match="no such bridge folder"):
         maps.load(tmp_path / "none")
 
@@ -152,6 +157,7 @@ def test_old_bridges_stay_readable():
         ({"pairs": 1}, "at least 2 pairs, got 1"),
         ({"method": "ols", "penalty": 1.0}, "goes with --method ridge"),
         ({"penalty": -1.0}, "penalty of at least 0"),
+        ({"penalty": float("inf")}, "finite penalty"),
     ],
 )
 def test_bad_settings(planted, change, message):

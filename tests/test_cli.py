@@ -89,7 +89,7 @@ def test_bad_inputs_of_fit(tables, capsys, planted):
     for name, message in (
         ("none.safetensors", "no such embeddings file"),
         ("foreign.safetensors", "expected an embeddings file"),
-        ("nan.safetensors", "NaN or infinity, the first is 'i3'"),
+        ("nan.safetensors", "row 3 ('i3') holds NaN"),
         ("strange.safetensors", "share no image id"),
     ):
         assert message in fails(capsys, "fit", tables / name, good, "--out", tables / "b")
@@ -161,3 +161,26 @@ def test_data_import(tmp_path, capsys):
     assert load(tmp_path / "f.safetensors").ids == ("a.jpg", "b.jpg")
     assert load(tmp_path / "f.safetensors").encoder == "mine"
     assert "end in .jsonl" in fails(capsys, *features, "--out", tmp_path / "f.bin")
+
+
+def test_overwrite_deletes_nothing_that_is_no_bridge(tables, pictures, capsys):
+    both = (tables / "text.safetensors", tables / "image.safetensors")
+    error = fails(capsys, "fit", *both, "--out", pictures, "--overwrite")
+    assert "is no bridge folder" in error and (pictures / "0.png").exists()
+    assert "is no bridge folder" in fails(capsys, "fit", *both, "--out", both[0], "--overwrite")
+    assert both[0].is_file()
+
+
+def test_outputs_that_cannot_be_written(tables, capsys):
+    both = (tables / "text.safetensors", tables / "image.safetensors")
+    (tables / "file").write_text("x")
+    assert fails(capsys, "fit", *both, "--out", tables / "file" / "b").startswith("platobridge: /")
+    assert "ends in .json" in fails(capsys, "eval", "alignment", *both, "--out", tables / "a.txt")
+    (tables / "a.png").write_bytes(b"mine")
+    assert "a.png exists" in fails(capsys, "eval", "alignment", *both, "--out", tables / "a.json")
+    assert (tables / "a.png").read_bytes() == b"mine"
+
+
+def test_quickstart_does_not_replace_another_folder(pictures, capsys):
+    error = fails(capsys, "quickstart", "--out", pictures, "--overwrite")
+    assert "is no quickstart's folder" in error and (pictures / "0.png").exists()

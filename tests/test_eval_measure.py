@@ -27,7 +27,7 @@ def test_a_leak_is_refused(planted):
     text, image, bridge = halves(planted)
     with pytest.raises(InputError, match="fitted on 200 of the 300 images"):
         measure_retrieval(text, image, bridge)
-    with pytest.raises(InputError, match="at least 2 images to measure on, got 0"):
+    with pytest.raises(InputError, match="at least 4 images to measure on, got 0"):
         measure_retrieval(text.take(range(200)), image, bridge, drop_fitted=True)
 
 
@@ -35,7 +35,7 @@ def test_swapped_sides_and_strangers_are_refused(planted):
     text, image, bridge = halves(planted)
     with pytest.raises(InputError, match="maps text rows of width 8, got width 12"):
         measure_retrieval(image, text, bridge, drop_fitted=True)
-    with pytest.raises(InputError, match="at least 2 images to measure on, got 0: texts have ids"):
+    with pytest.raises(InputError, match="at least 4 images to measure on, got 0: texts have ids"):
         measure_alignment(text, embeddings(image.rows, [f"x{k}" for k in range(300)]))
 
 

@@ -34,7 +34,9 @@ def test_killed_embedding_goes_on(tmp_path):
 
     kills = 0
     for wanted in (1, 30, 60):
-        process = subprocess.Popen([*command, "--out", str(out)], cwd=ROOT, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*command, "--out", str(out)], cwd=ROOT, stderr=subprocess.DEVNULL
+        )
         while process.poll() is None and lines(log) < wanted:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)

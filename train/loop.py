@@ -22,7 +22,7 @@ from bridge.captions import Caption
 from bridge.config import write_yaml
 from bridge.encoders import quiet_transformers
 from bridge.errors import InputError
-from bridge.files import PathLike, already_made, remove, replacing, write_json
+from bridge.files import PathLike, already_made, check_folder_of, remove, replacing, write_json
 from bridge.provenance import versions
 from train import objectives, state
 from train.config import TrainConfig
@@ -97,9 +97,10 @@ def start_folder(
 
     The tokenizer and the store are made once, so that a resumed run cannot have others.
     """
+    file = out / "about.json"
+    check_folder_of(out, file.name, "run folder")
     if overwrite:
         remove(out)
-    file = out / "about.json"
     made_by = json.loads(file.read_text(encoding="utf-8"))["made_by"] if file.exists() else None
     wanted = {**config.result(), "captions": digest_of(captions)}
     if not already_made(out, made_by, wanted, overwrite=False):

@@ -19,7 +19,7 @@ from bridge.embed import embed_captions, embed_images
 from bridge.embeddings import Embeddings
 from bridge.encode_text import text_encoder
 from bridge.encode_vision import vision_encoder
-from bridge.files import PathLike, already_made, remove, write_json
+from bridge.files import PathLike, already_made, check_folder_of, remove, write_json
 from bridge.geometry import nearest
 from bridge.images import read_image
 from bridge.maps import Bridge
@@ -120,6 +120,7 @@ def run(out: PathLike, *, seed: int = 0, overwrite: bool = False) -> None:
 def begin(out: Path, request: dict, overwrite: bool) -> None:
     """Note what is asked for; refuse a folder where something else was."""
     file = out / "quickstart.json"
+    check_folder_of(out, file.name, "quickstart's folder")
     if overwrite:
         remove(out)
     made_by = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
