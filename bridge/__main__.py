@@ -1,5 +1,6 @@
 """The `platobridge` command: a table of subcommands, each imported only when it is called."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -25,6 +26,9 @@ COMMANDS = {  # name: (where it lives, what it does)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (2 for a bad input, told in one line)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    # Threads that spin while they wait make a small model ten times slower as soon as anything
+    # else runs on the machine. Read when torch is loaded, which is later.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         code = build(called=arguments[0] if arguments else None)(
             arguments, prog_name="platobridge", standalone_mode=True

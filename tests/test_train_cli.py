@@ -105,7 +105,7 @@ def test_figures_of_planted_rows():
 
 def test_the_rate_search_comes_first(files):
     assert train(files, "--find-rate", "--rate-steps", "10", "optim.lr=1e-6") == 0
-    chosen = json.loads((files / "run" / "rates" / "rates.json").read_text())["chosen"]
+    chosen = json.loads((files / "run-rates" / "rates.json").read_text())["chosen"]
     assert (
         yaml.safe_load((files / "run" / "config.yaml").read_text())["optim"]["lr"] == chosen > 1e-6
     )
@@ -159,3 +159,13 @@ def test_two_processes_train_as_one_does(files, anticollapse):
         assert after["loss"] == pytest.approx(before["loss"], rel=1e-4)
         assert after["effective_rank"] == pytest.approx(before["effective_rank"], rel=1e-3)
         assert after["padding"] >= 0 and after["single"] == before["single"]
+
+
+def test_a_strangers_folder_is_not_replaced(files, capsys):
+    stranger = files / "run" / "thesis.tex"
+    stranger.parent.mkdir()
+    stranger.write_text("years of work")
+    for words in ([], ["--overwrite"]):
+        assert train(files, *words) == 2
+        assert "is no run folder" in capsys.readouterr().err.replace("\n", " ")
+    assert stranger.read_text() == "years of work"

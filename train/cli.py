@@ -20,7 +20,8 @@ def train(
         list[str] | None, typer.Argument(metavar="[a.b=value]...", help="Settings that differ.")
     ] = None,
     find_rate: Annotated[
-        bool, typer.Option("--find-rate", help="Search optim.lr with short runs first.")
+        bool,
+        typer.Option("--find-rate", help="Search optim.lr first, with short runs in RUN-rates."),
     ] = False,
     rate_steps: Annotated[int, typer.Option(min=10, help="Steps of each of these runs.")] = 100,
     device: Device = "auto",
@@ -33,7 +34,6 @@ def train(
     """
     from bridge import console
     from bridge.config import load
-    from bridge.files import remove
     from train.config import TrainConfig
     from train.data import CaptionFiles
     from train.loop import run
@@ -46,17 +46,15 @@ def train(
         )
     captions = CaptionFiles(chosen.data.captions, chosen.data.split)
     validate = validation(chosen)
-    if overwrite:
-        remove(out)
+    placed = {"device": device, "overwrite": overwrite}
     if find_rate:
+        beside = out.with_name(f"{out.name}-rates")
         with training_bar("learning rates") as hooks:
-            rate = search(
-                chosen, captions, out=out / "rates", steps=rate_steps, device=device, **hooks
-            )
+            rate = search(chosen, captions, out=beside, steps=rate_steps, **placed, **hooks)
         optim = chosen.optim.model_copy(update={"lr": rate})
         chosen = chosen.model_copy(update={"optim": optim})
     with training_bar("training") as hooks:
-        encoder = run(chosen, captions, out=out, device=device, validate=validate, **hooks)
+        encoder = run(chosen, captions, out=out, validate=validate, **placed, **hooks)
     console.note(f"encoder: {encoder}")
 
 

@@ -37,6 +37,10 @@ Validate = Callable[[Encode], dict[str, float]]
 Record = dict[str, int | float]
 
 
+class Untrainable(InputError):
+    """A loss that is not finite, or embeddings that collapsed."""
+
+
 @dataclass(frozen=True)
 class Hooks:
     """Whom a run tells what: steps done of all, lines of metrics, remarks; and who validates."""
@@ -314,13 +318,13 @@ def watch(config: TrainConfig, record: Record) -> None:
     """Stop a run that cannot come to anything any more."""
     step = record["step"]
     if not np.isfinite([record["loss"], record["effective_rank"]]).all():
-        raise InputError(
+        raise Untrainable(
             f"the loss is not finite any more at step {step}; lower optim.lr = {config.optim.lr:g}"
         )
     limits, settled = config.run, step >= config.optim.warmup * config.optim.steps
     rank, spread = record["effective_rank"], record["spread"]
     if settled and (rank < limits.collapse_rank or spread < limits.collapse_spread):
-        raise InputError(
+        raise Untrainable(
             f"the embeddings collapsed at step {step}: effective rank {rank:.1f} (limit "
             f"{limits.collapse_rank:g}), rows differ by {spread:.1%} of their size (limit "
             f"{limits.collapse_spread:.1%}); give the anti-collapse terms more weight or lower "

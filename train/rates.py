@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from bridge.captions import Caption
 from bridge.errors import InputError
 from bridge.files import PathLike, write_json
 from train.config import TrainConfig
-from train.loop import Hooks, run
+from train.loop import Hooks, Untrainable, run
 
 FACTOR = math.sqrt(10)
 TRIALS = 9
@@ -23,6 +23,7 @@ def search(
     out: PathLike,
     steps: int = 100,
     device: str = "auto",
+    overwrite: bool = False,
     **hooks: Any,
 ) -> float:
     """The learning rate whose run of `steps` steps, with its own warm-up and decay, ends lowest.
@@ -34,13 +35,15 @@ def search(
     Raises InputError if no rate trains.
     """
     told = Hooks(**hooks)
-    captions = list(captions) if not hasattr(captions, "digest") else captions
+    captions = list(captions) if isinstance(captions, Iterator) else captions
     found: dict[int, float] = {}
     wanted = [0, -1, 1]
     while wanted:
         place = wanted.pop(0)
         rate = float(f"{config.optim.lr * FACTOR**place:.3g}")
-        found[place] = trial(config, captions, rate, Path(out), steps, device)
+        found[place] = trial(
+            config, captions, rate, Path(out) / f"lr-{rate:g}", steps, device, overwrite
+        )
         told.note(f"lr {rate:g}: loss {found[place]:.4g}")
         told.progress(len(found), len(found) + len(wanted))
         best = min(found, key=lambda place: found[place])
@@ -65,19 +68,17 @@ def trial(
     out: Path,
     steps: int,
     device: str,
+    overwrite: bool,
 ) -> float:
     """Mean loss of the last fifth of a short run, infinite for one that does not train."""
     optim = config.optim.model_copy(update={"lr": rate, "steps": steps})
     often = config.run.model_copy(update={"log_every": 1, "save_every": steps})
     short = config.model_copy(update={"optim": optim, "run": often})
-    folder = out / f"lr-{rate:g}"
     try:
-        run(short, captions, out=folder, device=device)
-    except InputError as error:
-        if "optim.lr" not in str(error):
-            raise
+        run(short, captions, out=out, device=device, overwrite=overwrite)
+    except Untrainable:
         return math.inf
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (out / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     losses = [json.loads(line)["loss"] for line in lines]
     last = losses[-max(1, len(losses) // 5) :]
     return sum(last) / len(last)

@@ -1,0 +1,63 @@
+"""The quickstart at a size that tests can wait for, with all of its parts."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bridge import maps
+from bridge.config import load
+from bridge.errors import InputError
+from eval import report as reports
+from train import quickstart
+from train.config import TrainConfig
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(quickstart, "PICTURES", 60)
+    monkeypatch.setattr(quickstart, "TEST", 24)
+    monkeypatch.setattr(quickstart, "CAPTIONED", 100)
+    trained = quickstart.TRAINED.model_copy(
+        update={"optim": quickstart.TRAINED.optim.model_copy(update={"steps": 3, "batch": 16})}
+    )
+    monkeypatch.setitem(quickstart.ENCODERS, "good views", trained)
+    monkeypatch.setattr(quickstart, "TRAINED", trained)
+
+
+def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
+    out = tmp_path / "qs"
+    quickstart.run(out)
+    printed = capsys.readouterr().out
+    assert "chance" in printed and "good views, ridge" in printed
+    report = reports.load(out / "report.json")
+    assert report.metrics["good views.alignment.mutual_knn"] > 0
+    assert report.chance["good views, ridge.retrieval.text_to_image.recall@1"] == pytest.approx(1 / 24)
+    html = (out / "report.html").read_text()
+    assert html.count("data:image/jpeg") == quickstart.SHOWN and "scene-000000.jpg" in html
+    bridge = maps.load(out / "good-views" / "bridge-ridge")
+    assert bridge.about["pairs"] == 36
+    assert not bridge.are_seen([f"scene-{k:06d}.jpg" for k in range(24)]).any()
+
+    before = (out / "images.safetensors").stat().st_mtime_ns
+    (out / "report.html").unlink()
+    quickstart.run(out)
+    assert (out / "report.html").exists()
+    assert (out / "images.safetensors").stat().st_mtime_ns == before
+    with pytest.raises(InputError, match="seed = 0, now seed = 1"):
+        quickstart.run(out, seed=1)
+
+
+def test_no_test_scene_is_trained_on(small, tmp_path):
+    quickstart.world.build(tmp_path / "world", pictures=60, caption_scenes=100, seed=0)
+    drawn, told = quickstart.split_captions(tmp_path)
+    assert len(drawn.read_text().splitlines()) == 60 * 5
+    test = {quickstart.world.image_id(k) for k in range(24)}
+    assert len(told) == 136 * 5 and not test & {caption.image_id for caption in told}
+
+
+def test_the_config_file_is_the_quickstarts():
+    file = Path(__file__).parent.parent / "configs" / "world-tiny.yaml"
+    assert json.loads(load(TrainConfig, file).model_dump_json()) == json.loads(
+        quickstart.TRAINED.model_dump_json()
+    )
