@@ -10,6 +10,10 @@ from PIL import Image
 
 from bridge.embeddings import Embeddings
 
+# Models of a few thousand weights lose by threads: they wait for each other longer than they work.
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the processes that tests start
+torch.set_num_threads(1)
+
 WORDS = [
     "a",
     "the",

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bridge import world, world_captions, world_figures, world_scenes, world_things
+from bridge import world
 from bridge.captions import read_captions
 from bridge.errors import InputError
 from bridge.images import read_image
+from bridge.world import figures, grammar, things
 
 MANY = 4000
 
@@ -84,16 +85,16 @@ def test_noise_is_a_share(noise):
 
 
 def test_places_and_things_are_frequent_and_rare(scenes):
-    things = Counter(scene.main.of.name for scene in scenes)
-    counts = np.array(sorted(things.values(), reverse=True))
-    assert len(things) > 0.95 * len(world.CLASSES)
+    named = Counter(scene.main.of.name for scene in scenes)
+    counts = np.array(sorted(named.values(), reverse=True))
+    assert len(named) > 0.95 * len(world.CLASSES)
     assert counts[0] > 30 * counts[-1]
     assert counts[: len(counts) // 10].sum() > 0.22 * MANY  # a tenth would be 0.1 if all were equal
     ranks = np.arange(1, len(counts) + 1)
     slope = np.polyfit(np.log(ranks[:100]), np.log(counts[:100]), 1)[0]
     assert -1.2 < slope < -0.4
     places = Counter(scene.place.id for scene in scenes)
-    assert len(places) == len(world_things.PLACES)
+    assert len(places) == len(things.PLACES)
     assert max(places.values()) > 3 * min(places.values())
 
 
@@ -141,15 +142,15 @@ def test_there_is_enough_to_tell_apart():
 
 
 def test_the_tables_fit_together():
-    here = {name for place in world_things.PLACES for name in place.things}
+    here = {name for place in things.PLACES for name in place.things}
     assert here == {wclass.name for wclass in world.CLASSES}
     for wclass in world.CLASSES:
-        assert wclass.group in world_things.GROUPS
-        assert set(wclass.colours) <= set(world_things.PALETTE)
+        assert wclass.group in things.GROUPS
+        assert set(wclass.colours) <= set(things.PALETTE)
         assert wclass.worn in ("", "-") or "{}" in wclass.worn
-    for place in world_things.PLACES:
+    for place in things.PLACES:
         assert len(set(place.things)) == len(place.things)
-        assert {*place.sky, place.ground} <= set(world_things.PALETTE)
+        assert {*place.sky, place.ground} <= set(things.PALETTE)
 
 
 # ---- captions
@@ -157,7 +158,7 @@ def test_the_tables_fit_together():
 
 def names_of(thing) -> set[str]:
     single = {*thing.of.names, thing.of.kind}
-    return single if thing.count == 1 else {world_captions.plural(name) for name in single}
+    return single if thing.count == 1 else {grammar.plural(name) for name in single}
 
 
 def says(text: str, words) -> bool:
@@ -179,20 +180,18 @@ def test_without_noise_every_caption_says_what_is_there(scenes):
         "silver",
         "wooden",
     }
-    phrases = {phrase for place in world_things.PLACES for phrase in place.phrases}
+    phrases = {phrase for place in things.PLACES for phrase in place.phrases}
     for scene in scenes[:250]:
         shown = [thing for thing in (scene.main, scene.second) if thing]
         true = {word for thing in shown for name in names_of(thing) for word in name.split()}
         true |= {
-            word
-            for thing in shown
-            for word in world_captions.SAYS.get(thing.colour, thing.colour).split()
+            word for thing in shown for word in grammar.SAYS.get(thing.colour, thing.colour).split()
         }
         for text in world.captions(scene, noise=0.0):
             assert says(text, names_of(scene.main)), (text, scene)
             said = set(re.findall(r"\w+", text.lower()))
             assert said & colours <= true, (text, scene)
-            for weather, (_, others) in world_things.WEATHERS.items():
+            for weather, (_, others) in things.WEATHERS.items():
                 assert weather == scene.weather or not says(text, others)
             where = {phrase for phrase in phrases if says(text, [phrase])}
             assert all(says("; ".join(scene.place.phrases), [phrase]) for phrase in where), text
@@ -214,7 +213,7 @@ def test_people_tell_different_things(scenes):
     of = [scene for scene in rich[:60] for _ in range(5)]
     for share in (
         np.mean([says(t, s.place.phrases) for t, s in zip(told, of, strict=True)]),
-        np.mean([says(t, world_things.WEATHERS["night"][1]) for t in told]),
+        np.mean([says(t, things.WEATHERS["night"][1]) for t in told]),
         np.mean([says(t, names_of(s.second)) for t, s in zip(told, of, strict=True)]),
     ):
         assert 0.4 < share < 0.8
@@ -233,8 +232,8 @@ def test_noise_makes_captions_vague_and_wrong(scenes):
 
 
 def test_more_captions_than_there_are(monkeypatch):
-    monkeypatch.setattr(world_captions, "PATIENCE", 4)
-    bare = quiet(world.class_scene(world_things.BY_NAME["broccoli"], 0, 0), side="middle")
+    monkeypatch.setattr(grammar, "PATIENCE", 4)
+    bare = quiet(world.class_scene(things.BY_NAME["broccoli"], 0, 0), side="middle")
     bare = replace(bare, place=replace(bare.place, phrases=("here",), weather=False))
     with pytest.raises(InputError, match=r"expected at most \d+ captions"):
         world.captions(bare, 100_000)
@@ -257,11 +256,11 @@ def test_more_captions_than_there_are(monkeypatch):
     ],
 )
 def test_plurals(one, many):
-    assert world_captions.plural(one) == many
+    assert grammar.plural(one) == many
 
 
 def test_grammar_of_numbers():
-    cup = world_things.BY_NAME["basket of eggs"]
+    cup = things.BY_NAME["basket of eggs"]
     scene = quiet(world.class_scene(cup, 0, 0))
     for count, good in ((1, "there is"), (3, "there are")):
         counted = replace(scene, main=replace(scene.main, count=count))
@@ -277,11 +276,11 @@ def test_grammar_of_numbers():
 
 
 def test_figures_stand_on_the_ground_in_a_unit_square():
-    for name in world_figures.blocks():
+    for name in figures.blocks():
         if name.endswith("parts"):
             continue
-        for pose in range(world_figures.POSES):
-            outlines = [one for layer in world_figures.figure(name, pose) for one in layer.outlines]
+        for pose in range(figures.POSES):
+            outlines = [one for layer in figures.figure(name, pose) for one in layer.outlines]
             points = np.concatenate(outlines)
             low, high = points.min(0), points.max(0)
             assert np.isfinite(points).all()
@@ -291,7 +290,7 @@ def test_figures_stand_on_the_ground_in_a_unit_square():
 
 def test_templates_move_and_tables_do_not():
     def same(name):
-        one, other = (world_figures.figure(name, pose) for pose in (0, 1))
+        one, other = (figures.figure(name, pose) for pose in (0, 1))
         return all(
             np.array_equal(a, b)
             for x, y in zip(one, other, strict=True)
@@ -302,17 +301,17 @@ def test_templates_move_and_tables_do_not():
 
 
 def test_shapes_by_hand():
-    (circle,) = world_figures.ellipse(3, 4, 2, 2)
+    (circle,) = figures.ellipse(3, 4, 2, 2)
     assert np.hypot(*(circle - (3, 4)).T) == pytest.approx(2)
-    (tilted,) = world_figures.ellipse(0, 0, 5, 1, 90)
+    (tilted,) = figures.ellipse(0, 0, 5, 1, 90)
     assert np.abs(tilted).max(0) == pytest.approx([1, 5])
-    (box,) = world_figures.rectangle(0, 1, 10, 5, 1)
+    (box,) = figures.rectangle(0, 1, 10, 5, 1)
     assert box.min(0).tolist() == [0, 1] and box.max(0).tolist() == [10, 5]
     assert np.hypot(*(box - (1, 2)).T).min() == pytest.approx(1)  # the rounded corner
-    (curve,) = world_figures.smooth(0, 0, 4, 0, 4, 4, 0, 4)
+    (curve,) = figures.smooth(0, 0, 4, 0, 4, 4, 0, 4)
     for corner in ((0, 0), (4, 0), (4, 4), (0, 4)):
         assert np.hypot(*(curve - corner).T).min() == pytest.approx(0)
-    body, start, end = world_figures.stroke(2, 4, 0, 0, 10, 0)
+    body, start, end = figures.stroke(2, 4, 0, 0, 10, 0)
     assert body.min(0) == pytest.approx([0, -2]) and body.max(0) == pytest.approx([10, 2])
     assert np.ptp(start, axis=0) == pytest.approx([2, 2]) and np.ptp(end, axis=0) == pytest.approx(
         [4, 4]
@@ -325,8 +324,8 @@ def test_shapes_by_hand():
 )
 def test_shapes_elsewhere_are_the_same_shapes(shape):
     """Moving and scaling the text is moving and scaling the points."""
-    before = world_figures.read_layer(f"red: {shape}").outlines
-    after = world_figures.read_layer(f"red: {world_figures.at(10, -4, shape, 2.5)}").outlines
+    before = figures.read_layer(f"red: {shape}").outlines
+    after = figures.read_layer(f"red: {figures.at(10, -4, shape, 2.5)}").outlines
     for one, other in zip(before, after, strict=True):
         np.testing.assert_allclose(one * 2.5 + (10, -4), other)
 
@@ -352,7 +351,7 @@ def test_every_class_can_be_drawn_and_fills_its_picture():
     for index, wclass in enumerate(world.CLASSES[::3]):
         scene = quiet(world.class_scene(wclass, 0, 0))
         other = world.CLASSES[(3 * index + 37) % len(world.CLASSES)]
-        thing = world_scenes.Thing(other, other.colours[0])
+        thing = world.Thing(other, other.colours[0])
         one, two = pixels(scene), pixels(replace(scene, main=thing))
         changed.append((np.abs(one - two).max(2) > 24).mean())
     assert min(changed) > 0.04
@@ -369,7 +368,7 @@ def test_what_a_scene_says_can_be_seen(changes):
 
 
 def test_colour_and_count_can_be_seen():
-    car = quiet(world.class_scene(world_things.BY_NAME["car"], 0, 0))
+    car = quiet(world.class_scene(things.BY_NAME["car"], 0, 0))
     red, blue = (
         pixels(replace(car, main=replace(car.main, colour=colour))) for colour in ("red", "blue")
     )

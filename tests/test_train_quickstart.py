@@ -32,7 +32,9 @@ def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
     assert "chance" in printed and "good views, ridge" in printed
     report = reports.load(out / "report.json")
     assert report.metrics["good views.alignment.mutual_knn"] > 0
-    assert report.chance["good views, ridge.retrieval.text_to_image.recall@1"] == pytest.approx(1 / 24)
+    assert report.chance["good views, ridge.retrieval.text_to_image.recall@1"] == pytest.approx(
+        1 / 24
+    )
     html = (out / "report.html").read_text()
     assert html.count("data:image/jpeg") == quickstart.SHOWN and "scene-000000.jpg" in html
     bridge = maps.load(out / "good-views" / "bridge-ridge")

@@ -13,10 +13,10 @@ from random import Random
 import numpy as np
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-from bridge.world_figures import POSES, Layer, figure
-from bridge.world_scenes import Scene, Thing
-from bridge.world_textures import crop
-from bridge.world_things import AFLOAT, PALETTE, Place
+from bridge.world.figures import POSES, Layer, figure
+from bridge.world.scenes import Scene, Thing
+from bridge.world.textures import crop
+from bridge.world.things import AFLOAT, PALETTE, Place
 
 Colour = tuple[int, int, int]
 

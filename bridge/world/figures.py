@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from bridge.world_outlines import OUTLINES
+from bridge.world.outlines import OUTLINES
 
 POSES = 3  # what a template draws stands, walks or turns in this many ways
 Points = np.ndarray  # n x 2

@@ -1,4 +1,4 @@
-"""The outlines of all drawn things, in the language that `bridge.world_figures` reads.
+"""The outlines of all drawn things, in the language that `bridge.world.figures` reads.
 
 `= name` opens a figure, `= name: template setting=value ...` one that a template draws and whose
 further layers, each after the name of the part that they belong to, are its own. `@name` takes over

@@ -4,8 +4,8 @@ from functools import cache
 from random import Random
 
 from bridge.errors import InputError
-from bridge.world_scenes import NOISE, Scene, Thing, by_rank, check_share
-from bridge.world_things import BY_NAME, DAYLIGHT, GROUPS, WEATHERS, Place
+from bridge.world.scenes import NOISE, Scene, Thing, by_rank, check_share
+from bridge.world.things import BY_NAME, DAYLIGHT, GROUPS, WEATHERS, Place
 
 # Colours whose name in the palette is not what people say.
 SAYS = {

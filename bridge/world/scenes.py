@@ -11,7 +11,7 @@ from itertools import accumulate
 from random import Random
 
 from bridge.errors import InputError
-from bridge.world_things import BY_NAME, PLACES, WEATHERS, Place, WorldClass
+from bridge.world.things import BY_NAME, PLACES, WEATHERS, Place, WorldClass
 
 NOISE = 0.15
 SIDES = ("left", "middle", "right")

@@ -13,10 +13,10 @@ from joblib import Parallel, delayed
 from bridge.captions import Caption, write_captions
 from bridge.errors import InputError
 from bridge.files import PathLike, already_made, remove, replacing, write_json
-from bridge.world_captions import captions
-from bridge.world_drawing import draw
-from bridge.world_scenes import NOISE, Scene, Thing, check_share, class_scene, scene
-from bridge.world_things import CLASSES, WorldClass
+from bridge.world.drawing import draw
+from bridge.world.grammar import captions
+from bridge.world.scenes import NOISE, Scene, Thing, check_share, class_scene, scene
+from bridge.world.things import CLASSES, WorldClass
 
 __all__ = [
     "CLASSES",
