@@ -29,6 +29,9 @@ def test_python_blocks_run(tmp_path, monkeypatch):
     assert (tmp_path / "my-bridge" / "bridge.json").exists()
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"^(?:\| )?`?platobridge ([a-z][a-z-]+)", README, re.MULTILINE))))
+@pytest.mark.parametrize(
+    "command",
+    sorted(set(re.findall(r"^(?:\| )?`?platobridge ([a-z][a-z-]+)", README, re.MULTILINE))),
+)
 def test_commands_exist(command):
     assert command in COMMANDS
