@@ -26,9 +26,9 @@ COMMANDS = {  # name: (where it lives, what it does)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (2 for a bad input, told in one line)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    # Threads that spin while they wait make a small model ten times slower as soon as anything
-    # else runs on the machine. Read when torch is loaded, which is later.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Threads that spin long while they wait make a small model ten times slower as soon as
+    # anything else runs on the machine. Read when torch is loaded, which is later.
+    os.environ.setdefault("GOMP_SPINCOUNT", "30000")
     try:
         code = build(called=arguments[0] if arguments else None)(
             arguments, prog_name="platobridge", standalone_mode=True

@@ -198,7 +198,7 @@ def summarise(found: Found, request: dict, clock: Clock) -> Report:
 
 HEADS = {
     "alignment": ("mutual 10-NN", "calibrated", "CKA"),
-    "retrieval": ("image R@1", "R@10", "median", "text R@1", "R@10", "median"),
+    "retrieval": ("image R@1", "R@10", "rank", "text R@1", "R@10", "rank"),
 }
 
 
@@ -220,8 +220,8 @@ def rows(report: Report, task: str) -> list[tuple[str, ...]]:
 def titles() -> dict[str, str]:
     return {
         "alignment": f"Alignment of captions and pictures of {TEST} held-out scenes, no map fitted",
-        "retrieval": f"Images found by one caption, texts found by image; {TEST} held-out scenes,\n"
-        f"bridges fitted on {PICTURES - TEST} others",
+        "retrieval": f"Images found by one caption, texts found by image (rank: median);\n"
+        f"{TEST} held-out scenes, bridges fitted on {PICTURES - TEST} others",
     }
 
 
