@@ -1,4 +1,4 @@
-"""Training speed: python benchmarks/training.py CAPTIONS [--split train] [--size 11m] [a.b=value ...]
+"""Training speed: python benchmarks/training.py CAPTIONS [a.b=value ...] [--split train]
 
 Tokens a second of the loop's steps against a bare forward and backward pass of the same model on
 the same texts, sorted into groups of equal length so that nothing is padded; and where the rest
@@ -24,7 +24,7 @@ from train.views import draw, lay_out
 
 
 def bare(trainer: Trainer, texts: list) -> None:
-    """The model alone, without padding, heads, losses or updates."""
+    """The model alone (for next token with its head), without padding, other losses or updates."""
     of_length = defaultdict(list)
     for text in texts:
         of_length[len(text)].append(torch.from_numpy(text.astype("int64")))
@@ -32,7 +32,10 @@ def bare(trainer: Trainer, texts: list) -> None:
     for group in of_length.values():
         ids = torch.stack(group).to(trainer.accelerator.device)
         hidden = trainer.jepa.backbone(input_ids=ids).last_hidden_state
-        total = total + hidden.mean(1).square().sum()
+        if trainer.jepa.language:
+            total = total + trainer.jepa.next_token(hidden, ids, torch.ones_like(ids))[0]
+        else:
+            total = total + hidden.mean(1).square().sum()
     total.backward()
     trainer.jepa.zero_grad()
 

@@ -27,7 +27,7 @@ from bridge.provenance import versions
 from eval.measure import measure_alignment, measure_retrieval
 from eval.page import Page
 from eval.report import Report, figure, plot_curve
-from train.config import Model, Objective, Optim, TrainConfig, VicReg
+from train.config import Model, Objective, Optim, TrainConfig
 from train.loop import run as train
 
 VISION = "package:efficientnet-lite0"
@@ -37,11 +37,21 @@ CAPTIONED = 10_000  # scenes that are told but not drawn: training on text needs
 METHODS = ("ridge", "rotation")
 TRAINED = TrainConfig(  # as in configs/world-tiny.yaml
     model=Model(size="tiny", vocabulary=4000, max_tokens=48),
-    objective=Objective(vicreg=VicReg(invariance=5.0)),
-    optim=Optim(steps=250, batch=256),
+    optim=Optim(steps=110, batch=256),
 )
-UNTRAINED = TRAINED.model_copy(update={"optim": TRAINED.optim.model_copy(update={"steps": 0})})
-ENCODERS = {"untrained": UNTRAINED, "good views": TRAINED}
+
+
+def trained(**differs: object) -> TrainConfig:
+    """The same model, captions, steps and batch with another objective."""
+    return TRAINED.model_copy(update=differs)
+
+
+ENCODERS = {
+    "untrained": trained(optim=TRAINED.optim.model_copy(update={"steps": 0})),
+    "next token": trained(objective=Objective(kind="next-token")),
+    "bad views": trained(objective=Objective(kind="bad-views")),
+    "good views": TRAINED,
+}
 SHOWN = 8  # pictures in the report
 RETRIEVED = ("recall@1", "recall@10", "median_rank")
 
@@ -241,9 +251,11 @@ def write_page(
     """report.html: the tables, the alignment curve, pictures with their nearest captions."""
     page = Page(
         "platobridge quickstart",
-        f"A text encoder learned from captions of {CAPTIONED + PICTURES - TEST:,} drawn scenes and "
+        f"Text encoders learned from captions of {CAPTIONED + PICTURES - TEST:,} drawn scenes and "
         f"never saw a picture; {VISION.split(':')[1]} (trained on ImageNet labels) never read a "
-        "word. How alike are their spaces, and how far does one linear map carry?",
+        "word. How alike are their spaces, and how far does one linear map carry? The encoders "
+        f"differ in what they were trained for, {TRAINED.optim.steps} steps each: good views (two "
+        "captions of one scene), bad views (a caption and the same with words masked), next token.",
     )
     for task, title in titles().items():
         page.heading(title)
