@@ -18,11 +18,10 @@ def small(monkeypatch):
     monkeypatch.setattr(quickstart, "PICTURES", 60)
     monkeypatch.setattr(quickstart, "TEST", 24)
     monkeypatch.setattr(quickstart, "CAPTIONED", 100)
-    trained = quickstart.TRAINED.model_copy(
-        update={"optim": quickstart.TRAINED.optim.model_copy(update={"steps": 3, "batch": 16})}
-    )
-    monkeypatch.setitem(quickstart.ENCODERS, "good views", trained)
-    monkeypatch.setattr(quickstart, "TRAINED", trained)
+    for name, config in quickstart.ENCODERS.items():
+        optim = config.optim.model_copy(update={"steps": min(3, config.optim.steps), "batch": 16})
+        monkeypatch.setitem(quickstart.ENCODERS, name, config.model_copy(update={"optim": optim}))
+    monkeypatch.setattr(quickstart, "TRAINED", quickstart.ENCODERS["good views"])
 
 
 def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
@@ -56,6 +55,14 @@ def test_no_test_scene_is_trained_on(small, tmp_path):
     assert len(drawn.read_text().splitlines()) == 60 * 5
     test = {quickstart.world.image_id(k) for k in range(24)}
     assert len(told) == 136 * 5 and not test & {caption.image_id for caption in told}
+
+
+def test_encoders_differ_in_their_objective_alone():
+    first = quickstart.TRAINED.model_dump(exclude={"objective"})
+    for name in ("good views", "bad views", "next token"):
+        config = quickstart.ENCODERS[name]
+        assert config.objective.kind == name.replace(" ", "-")
+        assert config.model_dump(exclude={"objective"}) == first
 
 
 def test_the_config_file_is_the_quickstarts():
