@@ -18,6 +18,7 @@ _HOME = {
     "embed_captions": ("bridge.embed", "embed_captions"),
     "embed_images": ("bridge.embed", "embed_images"),
     "fit": ("bridge.fitting", "fit"),
+    "fit_unpaired": ("bridge.unpaired", "fit_unpaired"),
     "load_bridge": ("bridge.maps", "load"),
     "load_embeddings": ("bridge.embeddings", "load"),
     "read_captions": ("bridge.captions", "read_captions"),

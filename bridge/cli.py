@@ -1,5 +1,7 @@
 """platobridge embed, fit and data: arguments in, one call of the library, a file out."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -237,6 +239,7 @@ class Method(StrEnum):
     ridge = "ridge"
     ols = "ols"
     rotation = "rotation"
+    consensus = "consensus"
 
 
 class Captions(StrEnum):
@@ -248,9 +251,19 @@ def fit(
     text: TextFile,
     images: ImageFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Bridge folder to write.")],
-    method: Annotated[Method, typer.Option(help="How the map is fitted.")] = Method.ridge,
+    method: Annotated[
+        Method | None,
+        typer.Option(help="ridge (default), ols, rotation; with --unpaired consensus (default)."),
+    ] = None,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="TEXT and IMAGES belong to different images.")
+    ] = False,
     pairs: Annotated[
-        int | None, typer.Option(min=1, help="Use only so many of the shared images.")
+        str | None,
+        typer.Option(
+            metavar="N|FILE",
+            help="Use only N of the shared images, or those that FILE names, one a line.",
+        ),
     ] = None,
     captions: Annotated[
         Captions, typer.Option(help="Average the captions of an image, or pair each with it.")
@@ -264,43 +277,183 @@ def fit(
             help="Ridge penalty, in mean eigenvalues; by default chosen on held-out pairs."
         ),
     ] = None,
+    drop_shared: Annotated[
+        bool,
+        typer.Option(
+            "--drop-shared", help="Unpaired: leave shared images out of one side, at random."
+        ),
+    ] = False,
+    linear: Annotated[
+        bool, typer.Option("--linear/--no-linear", help="Unpaired: end with a map by ridge.")
+    ] = True,
+    budget: Annotated[
+        str | None, typer.Option(help="Unpaired: most time to search in, as 90s or 2m.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Unpaired: processes.")] = None,
+    allow_failed: Annotated[
+        bool, typer.Option("--allow-failed", help="Unpaired: exit with 0 even if no map was found.")
+    ] = False,
     seed: Seed = 0,
     overwrite: Overwrite = False,
 ) -> None:
-    """Fit a bridge from the images that TEXT and IMAGES share."""
+    """Fit a bridge from the images that TEXT and IMAGES share, or without pairs by --unpaired.
+
+    An unpaired bridge has a verdict: reliable, coarse or failed (exit code 3, the bridge is written
+    nevertheless). An interrupted search goes on where it stopped.
+    """
     from bridge import console, embeddings, fitting
-    from bridge.files import already_made, check_folder_of
+    from bridge.files import already_made, check_folder_of, remove
     from bridge.maps import load
     from bridge.provenance import digest
 
+    method = method or (Method.consensus if unpaired else Method.ridge)
+    if unpaired != (method == Method.consensus):
+        raise InputError(
+            f"{method} is no method for a fit {'without' if unpaired else 'from'} pairs; "
+            "consensus goes with --unpaired, ridge, ols and rotation without it"
+        )
     text_rows, image_rows = embeddings.load(text), embeddings.load(images)
     check_folder_of(out, "bridge.json", "bridge folder")
     request = {
         "inputs": {"text": digest(text), "image": digest(images)},
         "method": str(method),
         "pairs": pairs,
-        "captions": str(captions),
-        "unit": unit,
-        "penalty": penalty,
         "seed": seed,
     }
+    if unpaired:
+        request |= {"drop_shared": drop_shared, "linear": linear, "budget": budget}
+    else:
+        request |= {"captions": str(captions), "unit": unit, "penalty": penalty}
+    known = known_pairs(pairs)
+    seconds = None if budget is None else duration(budget)
     made_by = load(out).about.get("request", {}) if out.exists() and not overwrite else None
     if already_made(out, made_by, request, overwrite=overwrite):
         console.note(f"{out} is already made with these settings")
+        finished(load(out), allow_failed)
         return
-    with console.messages.status("fitting"):
-        fitted = fitting.fit(
-            text_rows,
-            image_rows,
-            method=method.value,
-            pairs=pairs,
-            captions=captions.value,
-            unit=unit,
-            penalty=penalty,
-            seed=seed,
-        )
+    if unpaired:
+        from bridge.unpaired import fit_unpaired
+
+        journal = journal_of(out, request, overwrite)
+        with stages() as progress:
+            fitted = fit_unpaired(
+                text_rows,
+                image_rows,
+                pairs=known,
+                drop_shared=drop_shared,
+                linear=linear,
+                seed=seed,
+                budget=seconds,
+                workers=workers,
+                journal=journal,
+                progress=progress,
+            )
+    else:
+        with console.messages.status("fitting"):
+            fitted = fitting.fit(
+                text_rows,
+                image_rows,
+                method=method.value,
+                pairs=known,
+                captions=captions.value,
+                unit=unit,
+                penalty=penalty,
+                seed=seed,
+            )
     fitted.about["request"] = request
     fitted.save(out, overwrite=overwrite)
-    console.note(f"{out}: {method} from {fitted.about['pairs']} pairs")
-    for direction, found in fitted.about["diagnostics"].items():
-        console.note(f"  {direction}: " + ", ".join(f"{k} {v:.4g}" for k, v in found.items()))
+    if unpaired:
+        remove(journal)
+        console.note(f"{out}: " + "; ".join(fitted.about["notes"]))
+    else:
+        console.note(f"{out}: {method} from {fitted.about['pairs']} pairs")
+        for direction, found in fitted.about["diagnostics"].items():
+            console.note(f"  {direction}: " + ", ".join(f"{k} {v:.4g}" for k, v in found.items()))
+    finished(fitted, allow_failed)
+
+
+def finished(fitted, allow_failed: bool) -> None:
+    """Print the verdict of an unpaired bridge, and leave with 3 if it failed."""
+    from bridge import console
+
+    verdict = fitted.about.get("verdict")
+    if verdict is None:
+        return
+    console.results.print(f"verdict: {verdict['level']}", markup=False)
+    for reason in verdict["reasons"]:
+        console.note(f"  {reason}")
+    if disputed := verdict.get("deciding_images"):
+        console.note(
+            "  another basin competes; captions of these images would help to decide, as --pairs: "
+            + ", ".join(disputed)
+        )
+    if verdict["level"] == "failed" and not allow_failed:
+        raise typer.Exit(3)
+
+
+def known_pairs(asked: str | None) -> int | list[str] | None:
+    """--pairs: a number, or the image ids that a file names."""
+    from bridge.files import existing
+
+    if asked is None:
+        return None
+    if asked.isdecimal():
+        if int(asked) < 1:
+            raise InputError(f"expected --pairs of at least 1, got {asked}")
+        return int(asked)
+    if asked.lstrip("-").isdecimal():
+        raise InputError(f"expected --pairs of at least 1, got {asked}")
+    lines = existing(Path(asked), "list of pairs (or number)").read_text(encoding="utf-8")
+    return [line.strip() for line in lines.splitlines() if line.strip()]
+
+
+def duration(text: str) -> float:
+    """Seconds in 90, 90s, 2m or 1.5h."""
+    units = {"s": 1, "m": 60, "h": 3600}
+    number, factor = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1)
+    try:
+        seconds = float(number) * factor
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"expected a --budget such as 90s, 2m or 1h, got {text!r}")
+    return seconds
+
+
+def journal_of(out: Path, request: dict, overwrite: bool) -> Path:
+    """The folder beside `out` in which a search of this request keeps its candidates."""
+    import json
+
+    from bridge.files import remove, write_json
+
+    folder = out.with_name(f"{out.name}.partial")
+    noted = folder / "request.json"
+    same = noted.exists() and json.loads(noted.read_text(encoding="utf-8")) == request
+    if folder.exists() and not same:
+        if not (overwrite or noted.exists()):
+            raise InputError(f"{folder} is in the way and no unfinished search; move it")
+        if not overwrite:
+            raise InputError(
+                f"{folder} holds an unfinished search of other settings; finish that one, name "
+                "another --out, or start over with --overwrite"
+            )
+        remove(folder)
+    write_json(noted, request)
+    return folder
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar a stage of the search."""
+    from bridge import console
+
+    with ExitStack() as bars:
+        opened: dict = {}
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage not in opened:
+                bars.close()
+                opened[stage] = bars.enter_context(console.progress_bar(stage))
+            opened[stage](done, total)
+
+        yield progress

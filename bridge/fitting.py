@@ -1,6 +1,6 @@
 """fit(): check both sides once, join them on image id, call one fitter, note where it came from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,7 +93,7 @@ def fit(
     image: Embeddings,
     *,
     method: str = "ridge",
-    pairs: int | None = None,
+    pairs: int | Sequence[str] | None = None,
     captions: Literal["mean", "each"] = "mean",
     unit: bool = True,
     penalty: float | None = None,
@@ -101,7 +101,8 @@ def fit(
 ) -> Bridge:
     """Fit a bridge from the pairs that two embeddings share.
 
-    `method` is ridge, ols or rotation. `pairs` limits the fit to so many images, drawn by `seed`.
+    `method` is ridge, ols or rotation. `pairs` limits the fit to so many images, drawn by `seed`,
+    or to those that it names.
     `captions` averages the texts of an image or pairs each with it. `unit` scales centred rows to
     length 1. `penalty` is ridge's, in units of the mean eigenvalue (see paired.RidgePath); by
     default each direction takes the one of best R^2 on held-out pairs. Raises InputError for an
@@ -134,8 +135,16 @@ def fit(
     return Bridge(*spaces, *(weight.float() for weight in weights), fitted_on, about)
 
 
-def draw(joined: Pairs, pairs: int | None, seed: int) -> Pairs:
-    """At most `pairs` of the joined pairs, in random order, so that folds are random too."""
+def draw(joined: Pairs, pairs: int | Sequence[str] | None, seed: int) -> Pairs:
+    """The joined pairs, so many or those that are named, in random order: folds are random too."""
+    if not (pairs is None or isinstance(pairs, int)):
+        place = {image_id: index for index, image_id in enumerate(joined.image_ids)}
+        if missing := [image_id for image_id in pairs if image_id not in place]:
+            raise InputError(
+                f"expected pairs that stand on both sides, got {missing[0]!r} (and "
+                f"{len(missing) - 1} more) that does not"
+            )
+        joined, pairs = joined.take(np.array([place[image_id] for image_id in pairs])), None
     wanted = len(joined) if pairs is None else pairs
     if wanted > len(joined):
         raise InputError(f"expected {wanted} pairs, but text and images share {len(joined)} images")

@@ -22,6 +22,7 @@ ONLY_IN = {
     "timm": {"bridge/encode_vision.py"},
     "accelerate": {"train/loop.py"},
     "matplotlib": {"eval/report.py"},
+    "numba": {"bridge/assignment.py"},
     "gradio": {"app.py"},
     "pycocoevalcap": {"eval/captioning.py"},
 }

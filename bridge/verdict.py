@@ -1,0 +1,105 @@
+"""How far a map that was found without pairs can be trusted, judged without labels."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from bridge.transport import Rows
+
+LEVELS = ("reliable", "coarse", "failed")
+SURROGATES = 3
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`level` is reliable, coarse or failed (or unknown: not judged); `reasons` are for people."""
+
+    level: str
+    reasons: tuple[str, ...]
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+def structure(rows: Rows, generator: np.random.Generator, clusters: int = 40) -> float:
+    """How much better rows cluster than Gaussian rows of the same covariance; 0 for Gaussians.
+
+    Share of the variance that k-means explains, less that of a Gaussian surrogate, in units of
+    what is left to explain. Two Gaussian clouds cannot be matched by anything: every rotation that
+    respects the covariance is as good.
+    """
+    some = rows[:4000]
+    clusters = min(clusters, len(some) // 5)
+    root = np.linalg.cholesky(np.cov(some.T.astype(np.float64)) + 1e-9 * np.eye(some.shape[1]))
+
+    def explained(points: np.ndarray) -> float:
+        points = points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
+        fitted = KMeans(clusters, n_init=1, max_iter=30, random_state=0).fit(points)
+        return 1 - fitted.inertia_ / float(((points - points.mean(0)) ** 2).sum())
+
+    null = np.mean(
+        [
+            explained((generator.standard_normal(some.shape) @ root.T).astype(np.float32))
+            for _ in range(SURROGATES)
+        ]
+    )
+    return float((explained(some) - null) / (1 - null))
+
+
+# What a sign must reach for a map to be called reliable, or at least coarse. Set from the runs in
+# docs/log.md; agreement and CSLS are necessary and never enough.
+RELIABLE = {"split_half": 0.65, "lead": 0.12, "held_margin": 0.08, "csls_margin": 0.015}
+COARSE = {"split_half": 0.4, "held_margin": 0.05, "csls_margin": 0.002}
+LEAST_STRUCTURE = 0.08
+LARGEST_CYCLE = 0.35
+RELIABLE_RANK, COARSE_RANK = 0.05, 0.25  # of held-out known pairs, see unpaired.contest
+MEANING = {
+    "split_half": "two halves of the candidates lead to maps whose cosine is {:.2f}",
+    "lead": "the best basin is {:.3f} ahead of the best that contradicts it",
+    "held_margin": "held-out rows match {:.3f} better than under maps from random starts",
+    "csls_margin": "held-out CSLS is {:.4f} above that of maps from random starts",
+}
+
+
+def judge(signs: dict[str, float]) -> Verdict:
+    """The verdict on a search by its signs (see consensus.search and unpaired.consensus).
+
+    With known pairs, how well those that were held out are found decides. Without, a map is
+    reliable or coarse only if every sign reaches its level.
+    """
+    if "known_rank" in signs:
+        rank = min(signs["known_rank"], signs["alone_rank"])
+        level = (
+            "reliable" if rank <= RELIABLE_RANK else "coarse" if rank <= COARSE_RANK else "failed"
+        )
+        reason = (
+            f"held-out known pairs rank in the first {rank:.1%} of the other side's rows "
+            f"(geometric mean; reliable up to {RELIABLE_RANK:.0%}, coarse up to {COARSE_RANK:.0%}, "
+            "chance 37%)"
+        )
+        return Verdict(level, (reason,))
+    flat = min(signs["structure_text"], signs["structure_image"])
+    if flat < LEAST_STRUCTURE:
+        reason = (
+            f"rows of a side hardly cluster more than Gaussian ones ({flat:.3f}, expected "
+            f"{LEAST_STRUCTURE} or more): nothing to match by"
+        )
+        return Verdict("failed", (reason,))
+    if signs["cycle"] > LARGEST_CYCLE:
+        reason = (
+            f"texts that go to images and back by maps of other rows miss by {signs['cycle']:.2f} "
+            f"(1 - cosine, expected {LARGEST_CYCLE} or less)"
+        )
+        return Verdict("failed", (reason,))
+    missing: list[str] = []
+    for level, levels in (("reliable", RELIABLE), ("coarse", COARSE)):
+        short = [key for key, least in levels.items() if signs[key] < least]
+        if not short:
+            return Verdict(level, tuple(missing or (say(signs, key) for key in levels)))
+        missing = [f"{say(signs, key)}, expected {levels[key]} for {level}" for key in short]
+    return Verdict("failed", tuple(missing))
+
+
+def say(signs: dict[str, float], key: str) -> str:
+    return MEANING[key].format(signs[key])

@@ -1,0 +1,354 @@
+"""Maps without pairs: parts against other roads to the same number, planted truths, and leaks."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import quadratic_assignment
+
+from benchmarks.planted import Planted, class_accuracy, planted
+from bridge import maps, unpaired
+from bridge.__main__ import main
+from bridge.assignment import kernel, score, swap_gain, tabu_search
+from bridge.embeddings import Embeddings, save
+from bridge.errors import InputError
+from bridge.transport import matched_score, refine, rotation_of, soft_matching, unit
+from bridge.unpaired import Effort, fit_unpaired, part, rank_shares
+from bridge.verdict import judge, structure
+
+SMALL = Effort(candidates=40, rounds=1, guided=8, carried=1, settled=1)
+TINY = Effort(candidates=16, rounds=1, guided=8, carried=1, settled=1)
+
+
+def table(rows: np.ndarray, prefix: str) -> Embeddings:
+    ids = tuple(f"{prefix}{i}" for i in range(len(rows)))
+    return Embeddings(torch.tensor(rows, dtype=torch.float32), ids, ids)
+
+
+def symmetric(n: int, seed: int) -> np.ndarray:
+    draw = np.random.default_rng(seed)
+    return kernel(draw.standard_normal((n, 3)), "distance")
+
+
+class TestAssignment:
+    def test_kernel_is_standardised(self):
+        for kind in ("distance", "rbf"):
+            found = kernel(np.random.default_rng(0).standard_normal((9, 4)), kind)
+            others = found[~np.eye(9, dtype=bool)]
+            assert np.allclose(found, found.T) and np.all(np.diag(found) == 0)
+            assert others.mean() == pytest.approx(0, abs=1e-12)
+            assert others.std() == pytest.approx(1)
+
+    def test_gain_of_a_swap_is_the_difference_of_scores(self):
+        text, image = symmetric(8, 0), symmetric(8, 1)
+        linear = np.random.default_rng(2).standard_normal((8, 8))
+        match = np.random.default_rng(3).permutation(8)
+        for i in range(8):
+            for j in range(i + 1, 8):
+                swapped = match.copy()
+                swapped[[i, j]] = match[[j, i]]
+                gain = score(text, image, linear, swapped) - score(text, image, linear, match)
+                assert swap_gain(text, image, linear, match, i, j) == pytest.approx(gain)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_best_of_all_permutations(self, seed):
+        text, image = symmetric(7, seed), symmetric(7, seed + 10)
+        linear = np.random.default_rng(seed).standard_normal((7, 7))
+        best = max(score(text, image, linear, np.array(order)) for order in permutations(range(7)))
+        found = tabu_search(text, image, linear, 200, 3, np.random.default_rng(0))
+        assert sorted(found) == list(range(7))
+        assert score(text, image, linear, found) == pytest.approx(best)
+
+    def test_at_least_as_good_as_scipys_search(self):
+        text, image, none = symmetric(25, 0), symmetric(25, 1), np.zeros((25, 25))
+        theirs = max(
+            quadratic_assignment(
+                text, image, "2opt", {"maximize": True, "rng": np.random.default_rng(seed)}
+            ).fun
+            for seed in range(5)
+        )
+        assert (
+            score(
+                text, image, none, tabu_search(text, image, none, 1500, 6, np.random.default_rng(0))
+            )
+            >= theirs - 1e-9
+        )
+
+    def test_planted_permutation(self):
+        text, order = symmetric(25, 5), np.random.default_rng(6).permutation(25)
+        image = np.empty_like(text)
+        image[np.ix_(order, order)] = text
+        assert (
+            tabu_search(text, image, np.zeros((25, 25)), 1500, 6, np.random.default_rng(0)) == order
+        ).all()
+
+
+class TestTransport:
+    def test_plan_has_uniform_margins_and_is_that_of_a_plain_loop(self):
+        scores = np.random.default_rng(0).standard_normal((6, 9))
+        plan = soft_matching(scores, 2.0, 200)
+        assert plan.sum(1) == pytest.approx(np.full(6, 1 / 6), abs=1e-5)
+        assert plan.sum(0) == pytest.approx(np.full(9, 1 / 9), abs=1e-5)
+        other = np.exp(2.0 * (scores - scores.mean()) / scores.std())
+        for _ in range(500):
+            other /= other.sum(1, keepdims=True) * 6
+            other /= other.sum(0, keepdims=True) * 9
+        assert plan == pytest.approx(other, abs=1e-5)
+
+    def test_rotation_of_is_the_nearest_rotation(self):
+        draw = np.random.default_rng(0)
+        turn = np.linalg.qr(draw.standard_normal((5, 5)))[0]
+        stretch = turn @ np.diag([3, 2, 1, 0.5, 0.2])
+        assert np.allclose(rotation_of(stretch), turn, atol=1e-5)
+
+    def test_refinement_keeps_the_truth_and_finds_it_from_near(self):
+        draw = np.random.default_rng(0)
+        rows = unit(draw.standard_normal((600, 6)) ** 3).astype(np.float32)
+        turn = np.linalg.qr(draw.standard_normal((6, 6)))[0].astype(np.float32)
+        start = turn + 0.3 * draw.standard_normal((6, 6))
+        found = refine(
+            rows[:300],
+            rows[300:] @ turn,
+            start,
+            steps=60,
+            batch=300,
+            sharpness=(3.0, 12.0),
+            generator=draw,
+        )
+        assert (found * turn).sum() / 6 > 0.97
+        assert matched_score(rows[:300], rows[300:] @ turn, found) > matched_score(
+            rows[:300], rows[300:] @ turn, rotation_of(draw.standard_normal((6, 6)))
+        )
+
+
+@pytest.fixture(scope="module")
+def problem() -> Planted:
+    return planted(1, 1000, 50, seed=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(problem):
+    sides = table(problem.text, "t"), table(problem.image, "i")
+    return fit_unpaired(*sides, effort=SMALL, workers=1)
+
+
+def mapping(bridge):
+    return lambda rows: bridge.to_image(torch.tensor(rows)).numpy()
+
+
+def of_pairs(problem: Planted) -> float:
+    sides = problem.paired_text, problem.paired_image
+    cross = (sides[0] - sides[0].mean(0)).T @ (sides[1] - sides[1].mean(0))
+    rotation = rotation_of(cross)
+    return class_accuracy(
+        lambda rows: (rows - problem.text.mean(0)) @ rotation + problem.image.mean(0), problem
+    )
+
+
+def test_a_planted_map_is_found_without_a_pair(problem, fitted):
+    assert class_accuracy(mapping(fitted), problem) > 0.9 * of_pairs(problem)
+    assert fitted.about["verdict"]["level"] == "reliable"
+    assert fitted.about["paired"] is False and fitted.about["pairs"] == 0
+
+
+def test_the_same_seed_gives_the_same_map_on_any_number_of_processes(problem, fitted):
+    sides = table(problem.text, "t"), table(problem.image, "i")
+    again = fit_unpaired(*sides, effort=SMALL, workers=2)
+    assert torch.equal(again.to_image_weight, fitted.to_image_weight)
+    assert torch.equal(again.to_text_weight, fitted.to_text_weight)
+
+
+def test_the_pairing_cannot_be_received():
+    """Gaussian rows in paired order: only an aligner that uses the order could join them."""
+    draw = np.random.default_rng(0)
+    text = draw.standard_normal((600, 24))
+    image = text @ np.linalg.qr(draw.standard_normal((24, 24)))[0]
+    sides = table(text, "t"), table(image, "i")
+    bridge = fit_unpaired(*sides, effort=TINY, workers=1)
+    mapped, rows = bridge.both_in("image", sides[0].rows, sides[1].rows)
+    cosine = unit(mapped.numpy()) @ unit(rows.numpy()).T
+    right = (cosine > np.diag(cosine)[:, None]).sum(1) + 1
+    assert np.median(right) > 150  # chance 300
+    assert bridge.about["verdict"]["level"] == "failed"
+
+
+def test_structure_is_none_in_gaussian_rows(problem):
+    draw = np.random.default_rng(0)
+    assert structure(draw.standard_normal((1500, 20)).astype(np.float32), draw) < 0.02
+    assert structure(unit(problem.text - problem.text.mean(0)), draw) > 0.1
+
+
+class TestKnownPairs:
+    def test_they_are_used_and_the_rest_is_kept_apart(self, problem):
+        text = np.concatenate([problem.text[:500], problem.paired_text[:60]])
+        image = np.concatenate([problem.image[:500], problem.paired_image[:60]])
+        names = [f"t{i}" for i in range(500)], [f"i{i}" for i in range(500)]
+        both = [f"p{i}" for i in range(60)]
+        sides = [
+            Embeddings(torch.tensor(rows), ids := (*own, *both), ids)
+            for rows, own in ((text, names[0]), (image, names[1]))
+        ]
+        bridge = fit_unpaired(*sides, pairs=30, effort=Effort(16, rounds=0, settled=1), workers=1)
+        assert bridge.about["pairs"] == 30
+        assert any("30 images that stood on both sides" in note for note in bridge.about["notes"])
+        signs = bridge.about["diagnostics"]["signs"]
+        assert signs["known_rank"] < 0.1 and bridge.about["verdict"]["level"] == "reliable"
+        assert class_accuracy(mapping(bridge), problem) > 0.6
+
+    def test_unpaired_rows_that_mislead_are_left_out(self):
+        """Pairs tell a rotation; the other rows are of another world and know nothing of it."""
+        draw = np.random.default_rng(0)
+        turn = np.linalg.qr(draw.standard_normal((12, 12)))[0]
+        pairs = draw.standard_normal((150, 12))
+        centre = 3 * draw.standard_normal((6, 12))
+        text = np.concatenate(
+            [centre[draw.integers(6, size=300)] + draw.standard_normal((300, 12)), pairs]
+        )
+        image = np.concatenate([draw.standard_normal((300, 12)) ** 3, pairs @ turn])
+        both = [f"p{i}" for i in range(150)]
+        sides = [
+            Embeddings(
+                torch.tensor(rows, dtype=torch.float32),
+                ids := (*(f"{name}{i}" for i in range(300)), *both),
+                ids,
+            )
+            for rows, name in ((text, "t"), (image, "i"))
+        ]
+        bridge = fit_unpaired(*sides, pairs=both, effort=Effort(12, rounds=0, settled=1), workers=1)
+        signs = bridge.about["diagnostics"]["signs"]
+        assert signs["alone_rank"] < signs["known_rank"]
+        assert any("held-out pairs are found better without" in n for n in bridge.about["notes"])
+
+    def test_shares_of_ranks_by_hand(self):
+        eye = np.eye(3, dtype=np.float32)
+        gallery = np.array([[1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]], np.float32)
+        pairs = eye[:1], np.array([[0.8, 0.6, 0]], np.float32)
+        # text e0: cosines 1, 0, .6 against .8 of the right one; image (.8, .6): .8, .6, .96
+        assert rank_shares(eye, eye, pairs, (gallery, gallery)) == pytest.approx([2 / 4, 3 / 4])
+
+
+class TestInput:
+    def test_shared_images_are_refused_or_dropped(self):
+        rows = torch.randn(6, 3)
+        text = Embeddings(rows, tuple("abcdef"), ("1", "1", "2", "3", "4", "5"))
+        image = Embeddings(rows[:5], tuple("23789"), tuple("23789"))
+        with pytest.raises(InputError, match=r"share 2 images.*--drop-shared"):
+            part(text, image, None, False, 0)
+        kept_text, kept_image, known, notes = part(text, image, None, True, 0)
+        assert not set(kept_text.image_ids) & set(kept_image.image_ids) and not known
+        assert len(kept_text) + len(kept_image) == 5 + 5 - 2
+        assert "2 images that stood on both sides" in notes[0]
+        with pytest.raises(InputError, match="between 1 and the 2 images"):
+            part(text, image, 3, False, 0)
+        with pytest.raises(InputError, match="stand on both sides, got '9'"):
+            part(text, image, ["2", "9"], False, 0)
+        kept_text, kept_image, known, _ = part(text, image, ["3"], False, 0)
+        assert known == ["3"] and set(kept_text.image_ids) & set(kept_image.image_ids) == {"3"}
+
+    @pytest.mark.parametrize(
+        ("rows", "said"),
+        [
+            (
+                np.random.default_rng(0).standard_normal((20, 8)),
+                r"at least 50 different text rows.*20",
+            ),
+            (np.ones((200, 8)), r"at least 50 different text rows.*got 1 among 200"),
+            (
+                np.tile(np.random.default_rng(0).standard_normal((10, 8)), (30, 1)),
+                "got 10 among 300",
+            ),
+            (np.full((200, 8), np.nan), "NaN"),
+        ],
+    )
+    def test_bad_rows(self, rows, said):
+        good = np.random.default_rng(1).standard_normal((200, 8))
+        with pytest.raises(InputError, match=said):
+            fit_unpaired(table(rows, "t"), table(good, "i"), effort=TINY, workers=1)
+
+    def test_either_side_may_be_wider_or_longer(self):
+        draw = np.random.default_rng(0)
+        wide, narrow = draw.standard_normal((60, 30)) ** 3, draw.standard_normal((400, 9)) ** 3
+        few = Effort(4, rounds=0, settled=1)
+        for text, image in ((wide, narrow), (narrow, wide)):
+            bridge = fit_unpaired(table(text, "t"), table(image, "i"), effort=few, workers=1)
+            assert bridge.to_image_weight.shape == (text.shape[1], image.shape[1])
+
+
+def signs(**changed: float) -> dict[str, float]:
+    good = {"split_half": 0.95, "lead": 0.3, "held_margin": 0.2, "csls_margin": 0.05}
+    return good | {"structure_text": 0.2, "structure_image": 0.2, "cycle": 0.1} | changed
+
+
+@pytest.mark.parametrize(
+    ("changed", "level"),
+    [
+        ({}, "reliable"),
+        ({"lead": -0.1}, "coarse"),
+        ({"split_half": 0.5}, "coarse"),
+        ({"held_margin": 0.0}, "failed"),
+        ({"csls_margin": -0.01}, "failed"),
+        ({"structure_image": 0.0}, "failed"),
+        ({"cycle": 0.9}, "failed"),
+        ({"known_rank": 0.01, "alone_rank": 0.3, "held_margin": 0.0}, "reliable"),
+        ({"known_rank": 0.36, "alone_rank": 0.4}, "failed"),
+    ],
+)
+def test_verdicts(changed, level):
+    found = judge(signs(**changed))
+    assert found.level == level and found.reasons
+
+
+class TestCommand:
+    @pytest.fixture
+    def files(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(unpaired, "Effort", lambda: TINY)
+        draw = np.random.default_rng(0)
+        save(table(draw.standard_normal((300, 10)), "t"), tmp_path / "t.safetensors")
+        save(table(draw.standard_normal((300, 12)), "i"), tmp_path / "i.safetensors")
+        return [str(tmp_path / "t.safetensors"), str(tmp_path / "i.safetensors")]
+
+    def test_failed_is_3_and_written(self, files, tmp_path, capsys):
+        command = ["fit", *files, "--unpaired", "--out", str(tmp_path / "b"), "--workers", "1"]
+        assert main(command) == 3
+        assert "verdict: failed" in capsys.readouterr().out
+        assert maps.load(tmp_path / "b").about["verdict"]["level"] == "failed"
+        assert not (tmp_path / "b.partial").exists()
+        assert main(command) == 3 and "already made" in capsys.readouterr().err
+        assert main([*command, "--allow-failed"]) == 0
+
+    def test_an_interrupted_search_goes_on(self, files, tmp_path, monkeypatch):
+        command = ["fit", *files, "--unpaired", "--workers", "1", "--allow-failed"]
+        assert main([*command, "--out", str(tmp_path / "whole")]) == 0
+
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr("bridge.consensus.against_random", stop)
+            assert main([*command, "--out", str(tmp_path / "cut")]) not in (0, 3)
+        assert list((tmp_path / "cut.partial").glob("candidates-*.safetensors"))
+        made = []
+        with monkeypatch.context() as patched:
+            patched.setattr(unpaired, "candidate", lambda *job: made.append(job))
+            assert main([*command, "--out", str(tmp_path / "cut")]) == 0
+        assert not made
+        first, second = (maps.load(tmp_path / name) for name in ("whole", "cut"))
+        assert torch.equal(first.to_image_weight, second.to_image_weight)
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["--unpaired", "--method", "ridge"], "ridge is no method for a fit without pairs"),
+            (["--method", "consensus"], "consensus is no method for a fit from pairs"),
+            (["--unpaired", "--budget", "soon"], "expected a --budget such as 90s"),
+            (["--unpaired", "--pairs", "0"], "expected --pairs of at least 1"),
+            (["--unpaired", "--pairs", "nothere.txt"], "no such list of pairs"),
+            (["--unpaired", "--pairs", "5"], "between 1 and the 0 images"),
+        ],
+    )
+    def test_bad_words(self, files, tmp_path, capsys, words, said):
+        assert main(["fit", *files, *words, "--out", str(tmp_path / "b")]) == 2
+        error = capsys.readouterr().err
+        assert said in " ".join(error.split()) and "Traceback" not in error
+        assert not (tmp_path / "b").exists()
