@@ -39,7 +39,7 @@ class Problem:
     """Rows of two sides in principal components, in unrelated order, and what is held out.
 
     `known` is the cross-covariance of known pairs, None in a blind search. It has no part in the
-    first candidates, whose agreement is evidence, but in everything that follows them.
+    first candidates and their families, whose agreement is evidence, but in what follows them.
     """
 
     text: Rows
@@ -63,7 +63,7 @@ class Basin:
 
     `evidence` holds, all without a pair: `share` of the candidates, their `agreement` (mean cosine
     of cross-covariances), on held-out rows `csls` and `held`, and on others `matched` (both are
-    transport.matched_score).
+    transport.matched_score). With known pairs, `known` is the sum of their cosines.
     """
 
     rotation: Map
@@ -201,9 +201,10 @@ def settle(problem: Problem, start: Map, seed: Sequence[int], runs: int, turns: 
 
 
 def evidence(problem: Problem, rotation: Map) -> dict[str, float]:
-    """What rows say of a map, held-out ones and others."""
+    """What rows say of a map, held-out ones and others, and the known pairs if there are any."""
     held = problem.held_text, problem.held_image
-    return {
+    known = {} if problem.known is None else {"known": float((problem.known * rotation).sum())}
+    return known | {
         "csls": csls(*held, rotation),
         "held": matched_score(*held, rotation),
         "matched": matched_score(
@@ -280,10 +281,14 @@ class Workshop(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What a search found: contradicting `basins`, best first, and label-free `signs`."""
+    """What a search found: contradicting `basins`, best first, and label-free `signs`.
+
+    `blind` is the best map before known pairs had any part in it, None where there was no search.
+    """
 
     basins: tuple[Basin, ...]
     signs: dict[str, float]
+    blind: Map | None
 
     @property
     def rotation(self) -> Map:
@@ -308,16 +313,19 @@ def search(
     """
     if not candidates:
         rotation = settle(problem, rotation_of(problem.known), (seed, 1), settled)
-        return Search((Basin(rotation, evidence(problem, rotation)),), {})
+        return Search((Basin(rotation, evidence(problem, rotation)),), {}, None)
     first = workshop.candidates(
         problem, "candidates", [((seed, 0, i), None) for i in range(candidates)]
     )
+    blind = replace(problem, known=None)
     jobs = [
-        (problem, family, len(first), (seed, 1, place), settled)
+        (blind, family, len(first), (seed, 1, place), settled)
         for place, family in enumerate(families(first))
     ]
     found = workshop.each("basins", settle_family, jobs)
+    found = [replace(b, evidence=b.evidence | evidence(problem, b.rotation)) for b in found]
     found = apart(problem, found, SAME_BASIN)
+    start = found[0].rotation
     ahead, made = found[:carried], [[] for _ in found[:carried]]
     for turn in range(rounds):
         if workshop.late(0.8):
@@ -331,9 +339,8 @@ def search(
         "lead": lead(found),
         "cycle": cycle(problem, found[0].rotation, seed),
     }
-    return Search(
-        tuple(found), signs | against_random(problem, workshop, found[0].rotation, settled, seed)
-    )
+    signs |= against_random(blind, workshop, found[0].rotation, settled, seed)
+    return Search(tuple(found), signs, start)
 
 
 def guided_round(
@@ -408,12 +415,11 @@ def against_random(
 ) -> dict[str, float]:
     """A map's evidence, and how far it is above that of maps settled from random rotations."""
     generator = np.random.default_rng((seed, 101))
-    blind = replace(problem, known=None)
     jobs = [
-        (blind, rotation_of(generator.standard_normal(rotation.shape)), (seed, 102, i), runs)
+        (problem, rotation_of(generator.standard_normal(rotation.shape)), (seed, 102, i), runs)
         for i in range(starts)
     ]
-    chance = [evidence(blind, one) for one in workshop.each("comparing", settle, jobs)]
+    chance = [evidence(problem, one) for one in workshop.each("comparing", settle, jobs)]
     found = evidence(problem, rotation)
     signs = dict(found)
     for key, value in found.items():

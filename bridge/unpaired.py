@@ -31,7 +31,7 @@ from bridge.errors import InputError
 from bridge.files import replacing
 from bridge.maps import Bridge, Space
 from bridge.provenance import id_hash, versions
-from bridge.transport import Map, Rows, csls, normed, refine, soft_matching, unit
+from bridge.transport import Map, Rows, csls, normed, refine, rotation_of, soft_matching, unit
 from bridge.verdict import Verdict, judge, structure
 
 COMPONENTS = 64  # in which maps are searched; fewer lose content, more are too loose to start in
@@ -365,7 +365,8 @@ def contest(
     for fold in np.array_split(order, min(FOLDS, len(order))):
         rest = np.setdiff1d(order, fold)
         without = replace(problem, known=known[0][rest].T @ known[1][rest])
-        rotation = polish(without, found.rotation, generator)
+        start = rotation_of(without.known) if found.blind is None else found.blind
+        rotation = polish(without, start, generator)
         held = [side[fold] for side in known]
         shares["known_rank"].append(rank_shares(rotation, rotation.T, held, narrow))
         maps = alone([side[rest] for side in wide])
