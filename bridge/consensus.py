@@ -323,10 +323,13 @@ def search(
         for place, family in enumerate(families(first))
     ]
     found = workshop.each("basins", settle_family, jobs)
-    found = [replace(b, evidence=b.evidence | evidence(problem, b.rotation)) for b in found]
+    found = moved(problem, found, [basin.rotation for basin in found])
     found = apart(problem, found, SAME_BASIN)
     start = found[0].rotation
     ahead, made = found[:carried], [[] for _ in found[:carried]]
+    if problem.known is not None:
+        jobs = [(problem, b.rotation, (seed, 2, i), settled) for i, b in enumerate(ahead)]
+        ahead = moved(problem, ahead, workshop.each("known pairs", settle, jobs))
     for turn in range(rounds):
         if workshop.late(0.8):
             break
@@ -374,9 +377,14 @@ def guided_round(
             for place, (basin, mine) in enumerate(zip(ahead, made, strict=True))
         ],
     )
+    return moved(problem, ahead, settled)
+
+
+def moved(problem: Problem, found: Sequence[Basin], rotations: Sequence[Map]) -> list[Basin]:
+    """The basins with other maps, and what rows say of these."""
     return [
         replace(basin, rotation=rotation, evidence=basin.evidence | evidence(problem, rotation))
-        for basin, rotation in zip(ahead, settled, strict=True)
+        for basin, rotation in zip(found, rotations, strict=True)
     ]
 
 
