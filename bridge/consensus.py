@@ -22,8 +22,8 @@ CLUSTERS = (20, 30, 40, 60, 80)
 NODE_COMPONENTS = (16, 32, 64)
 GUIDANCE = 0.3  # weight of the current map in a guided matching, a cluster
 KNOWN_IN_GUIDE = 0.3  # weight of known pairs beside the current map
-KNOWN_IN_CANDIDATE = (0.3, 0.3)
-KNOWN_IN_POLISH = (0.6, 0.6)
+KNOWN_WEIGHT = 0.3  # of known pairs beside soft matches, twice that from MANY_PAIRS on
+MANY_PAIRS = 20
 SHARPNESS = (3.0, 8.0)
 SETTLED_SHARPNESS = (5.0, 12.0)
 DISTURBANCE = 0.5  # of a start, in norms of the map
@@ -38,8 +38,8 @@ COMPARED_ROWS = 1500  # of a side, on which settled maps are compared beside the
 class Problem:
     """Rows of two sides in principal components, in unrelated order, and what is held out.
 
-    `known` is the cross-covariance of known pairs, None in a blind search. It has no part in the
-    first candidates and their families, whose agreement is evidence, but in what follows them.
+    `known` is the cross-covariance of the known `pairs`, None in a blind search. It has no part in
+    the first candidates and their families, whose agreement is evidence, but in what follows them.
     """
 
     text: Rows
@@ -47,6 +47,13 @@ class Problem:
     held_text: Rows
     held_image: Rows
     known: Map | None = None
+    pairs: int = 0
+
+    @property
+    def known_weight(self) -> tuple[float, float]:
+        """Weight of the known pairs at the start and the end of a refinement."""
+        weight = KNOWN_WEIGHT * (2 if self.pairs >= MANY_PAIRS else 1)
+        return weight, weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +70,7 @@ class Basin:
 
     `evidence` holds, all without a pair: `share` of the candidates, their `agreement` (mean cosine
     of cross-covariances), on held-out rows `csls` and `held`, and on others `matched` (both are
-    transport.matched_score). With known pairs, `known` is the sum of their cosines.
+    transport.matched_score). With known `pairs`, `known` is their mean cosine.
     """
 
     rotation: Map
@@ -116,7 +123,7 @@ def candidate(problem: Problem, seed: Sequence[int], guide: Map | None = None) -
         sharpness=SHARPNESS,
         generator=generator,
         prior=None if guide is None else problem.known,
-        prior_weight=KNOWN_IN_CANDIDATE,
+        prior_weight=problem.known_weight,
     )
     return Candidate(cross.astype(np.float32), rotation)
 
@@ -169,7 +176,7 @@ def polish(problem: Problem, start: Map, generator: np.random.Generator) -> Map:
         sharpness=SHARPNESS,
         generator=generator,
         prior=problem.known,
-        prior_weight=KNOWN_IN_POLISH,
+        prior_weight=problem.known_weight,
     )
 
 
@@ -192,7 +199,7 @@ def settle(problem: Problem, start: Map, seed: Sequence[int], runs: int, turns: 
                 sharpness=SETTLED_SHARPNESS,
                 generator=generator,
                 prior=problem.known,
-                prior_weight=KNOWN_IN_POLISH,
+                prior_weight=problem.known_weight,
             )
             for _ in range(runs)
         ]
@@ -203,7 +210,10 @@ def settle(problem: Problem, start: Map, seed: Sequence[int], runs: int, turns: 
 def evidence(problem: Problem, rotation: Map) -> dict[str, float]:
     """What rows say of a map, held-out ones and others, and the known pairs if there are any."""
     held = problem.held_text, problem.held_image
-    known = {} if problem.known is None else {"known": float((problem.known * rotation).sum())}
+    known = {}
+    if problem.known is not None:
+        cosines = float((problem.known * rotation).sum()) / problem.pairs
+        known = {"known": cosines, "pairs": problem.pairs}
     return known | {
         "csls": csls(*held, rotation),
         "held": matched_score(*held, rotation),
@@ -240,26 +250,29 @@ def settle_family(
     return Basin(rotation, support | evidence(problem, rotation))
 
 
-def standing(basin: Basin, rivals: Sequence[Basin]) -> float:
-    """Mean rank among rivals over all kinds of evidence, as a share of them; 1 is best.
+def standing(basin: Basin, rivals: Sequence[Basin]) -> tuple[bool, float]:
+    """What basins are ranked by: contender or not, then mean rank over all other evidence.
 
-    No kind decides alone. The best of many maps on `matched` is often one that fits by chance, and
-    large families may agree on what is wrong.
+    Contenders are families at least half as large as the largest: candidates are many, and what
+    most of them tend to counts for more than how well a map fits, since among several maps a wrong
+    one often fits the rows best by chance. Where there are known pairs, their cosines decide, from
+    MANY_PAIRS on between all basins.
     """
-    return float(
-        np.mean(
-            [
-                np.mean([basin.evidence[key] >= rival.evidence[key] for rival in rivals])
-                for key in basin.evidence
-            ]
-        )
-    )
+    largest = max(rival.evidence["share"] for rival in rivals)
+    contends = basin.evidence["share"] >= largest / 2
+    if "known" in basin.evidence:
+        return contends or basin.evidence["pairs"] >= MANY_PAIRS, basin.evidence["known"]
+    ranks = [
+        np.mean([basin.evidence[key] >= rival.evidence[key] for rival in rivals])
+        for key in basin.evidence
+    ]
+    return contends, float(np.mean(ranks))
 
 
 def apart(problem: Problem, found: Sequence[Basin], most_alike: float) -> list[Basin]:
     """Basins by standing, without those that are like a better one."""
     kept: list[Basin] = []
-    for basin in sorted(found, key=lambda one: -standing(one, found)):
+    for basin in sorted(found, key=lambda one: standing(one, found), reverse=True):
         if all(same(problem, basin.rotation, other.rotation) < most_alike for other in kept):
             kept.append(basin)
     return kept

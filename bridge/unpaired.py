@@ -40,7 +40,7 @@ FEWEST_ROWS = 50
 MOST_ROWS = 50_000  # of a side; more rows cost time and hardly help
 HELD_OUT = 500
 FOLDS = 5
-SEARCH_UP_TO = 200  # known pairs: with more a search finds nothing that they do not tell
+SEARCH_UP_TO = 40  # known pairs: more of them are as good a start as what a search finds
 ROUNDS_UP_TO = 20  # known pairs, likewise for rounds
 CHUNK = 20  # candidates between two notes in the journal
 SOFT_ROWS = 4000  # of a side, in the plan that the linear map is fitted on
@@ -310,6 +310,7 @@ def consensus(
         text[: held[0]],
         image[: held[1]],
         known[0].T @ known[1] if count else None,
+        count,
     )
     found = search(
         problem,
@@ -364,7 +365,8 @@ def contest(
     shares: dict[str, list[np.ndarray]] = {"known_rank": [], "alone_rank": []}
     for fold in np.array_split(order, min(FOLDS, len(order))):
         rest = np.setdiff1d(order, fold)
-        without = replace(problem, known=known[0][rest].T @ known[1][rest])
+        cross = known[0][rest].T @ known[1][rest]
+        without = replace(problem, known=cross, pairs=len(rest))
         start = rotation_of(without.known) if found.blind is None else found.blind
         rotation = polish(without, start, generator)
         held = [side[fold] for side in known]
