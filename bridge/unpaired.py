@@ -126,7 +126,7 @@ def fit_unpaired(
         "image": image.about,
         "diagnostics": fitted.diagnostics,
         "verdict": fitted.verdict.as_dict(),
-        "notes": notes + fitted.notes,
+        "notes": notes + cores.notes + fitted.notes,
         "versions": versions(),
     }
     if fitted.deciding is not None:
@@ -252,6 +252,7 @@ class Cores:
         self.workers = workers or len(os.sched_getaffinity(0))
         self.journal, self.progress = journal, progress
         self.start, self.budget = time.monotonic(), budget
+        self.notes: list[str] = []
 
     def late(self, share: float) -> bool:
         """Whether this share of the budget is spent."""
@@ -273,11 +274,12 @@ class Cores:
         made: list[Candidate] = []
         for first in range(0, len(jobs), CHUNK):
             if made and self.late(0.5 if stage == "candidates" else 0.8):
+                self.notes.append(f"{stage}: time for {len(made)} of {len(jobs)}")
                 break
             self.progress(stage, len(made), len(jobs))
             name = f"{stage}-{first:05d}".replace(" ", "-")
             made += self.kept(problem, name, jobs[first : first + CHUNK])
-        self.progress(stage, len(jobs), len(jobs))
+        self.progress(stage, len(made), len(made))
         return made
 
     def kept(self, problem: Problem, name: str, jobs: Sequence[Job]) -> list[Candidate]:

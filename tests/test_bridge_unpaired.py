@@ -299,6 +299,13 @@ def test_verdicts(changed, level):
     assert found.level == level and found.reasons
 
 
+def test_a_budget_cuts_the_search_short_and_says_so():
+    draw = np.random.default_rng(0)
+    sides = table(draw.standard_normal((300, 10)), "t"), table(draw.standard_normal((300, 10)), "i")
+    bridge = fit_unpaired(*sides, effort=Effort(60, 2, 20, 1, 1), budget=0.01, workers=1)
+    assert "candidates: time for 20 of 60" in bridge.about["notes"]
+
+
 class TestCommand:
     @pytest.fixture
     def files(self, tmp_path, monkeypatch):
