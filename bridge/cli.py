@@ -326,10 +326,11 @@ def fit(
         request |= {"captions": str(captions), "unit": unit, "penalty": penalty}
     known = known_pairs(pairs)
     seconds = None if budget is None else duration(budget)
-    made_by = load(out).about.get("request", {}) if out.exists() and not overwrite else None
+    made = load(out) if out.exists() and not overwrite else None
+    made_by = made and made.about.get("request", {})
     if already_made(out, made_by, request, overwrite=overwrite):
         console.note(f"{out} is already made with these settings")
-        finished(load(out), allow_failed)
+        finished(made, allow_failed)
         return
     if unpaired:
         from bridge.unpaired import fit_unpaired
@@ -397,12 +398,10 @@ def known_pairs(asked: str | None) -> int | list[str] | None:
 
     if asked is None:
         return None
-    if asked.isdecimal():
+    if asked.removeprefix("-").isdecimal():
         if int(asked) < 1:
             raise InputError(f"expected --pairs of at least 1, got {asked}")
         return int(asked)
-    if asked.lstrip("-").isdecimal():
-        raise InputError(f"expected --pairs of at least 1, got {asked}")
     lines = existing(Path(asked), "list of pairs (or number)").read_text(encoding="utf-8")
     return [line.strip() for line in lines.splitlines() if line.strip()]
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import KMeans
 
-from bridge.assignment import kernel, tabu_search
+from bridge.assignment import KERNELS, kernel, tabu_search
 from bridge.transport import Map, Rows, csls, matched_score, normed, refine, rotation_of, unit
 
 MOST_ROWS = 4000  # of a side, in one candidate
@@ -92,7 +92,7 @@ def candidate(problem: Problem, seed: Sequence[int], guide: Map | None = None) -
     most = max(4, min(len(text), len(image)) // 8)
     count = min(int(generator.choice(CLUSTERS)), most)
     components = min(int(generator.choice(NODE_COMPONENTS)), text.shape[1], image.shape[1])
-    kind = str(generator.choice(["distance", "rbf"]))
+    kind = str(generator.choice(KERNELS))
     (text_centroids, text_sizes), (image_centroids, image_sizes) = (
         clusters(rows, count, components, int(generator.integers(1 << 30)))
         for rows in (text, image)
@@ -102,29 +102,13 @@ def candidate(problem: Problem, seed: Sequence[int], guide: Map | None = None) -
         near = unit(text_centroids @ guide) @ unit(image_centroids).T
         linear += GUIDANCE * count * standardised(near)
     tables = (kernel(side[:, :components], kind) for side in (text_centroids, image_centroids))
-    small = count <= 40
-    match = tabu_search(
-        *tables,
-        linear,
-        1500 if count <= 60 else 800,
-        6 if small else 3,
-        generator,
-    )
+    steps, restarts = 1500 if count <= 60 else 800, 6 if count <= 40 else 3
+    match = tabu_search(*tables, linear, steps, restarts, generator)
     weight = np.sqrt(text_sizes * image_sizes[match])[:, None]
     cross = ((text_centroids - text_centroids.mean(0)) * weight).T @ (
         image_centroids[match] - image_centroids.mean(0)
     )
-    rotation = refine(
-        problem.text,
-        problem.image,
-        cross,
-        steps=25,
-        batch=500,
-        sharpness=SHARPNESS,
-        generator=generator,
-        prior=None if guide is None else problem.known,
-        prior_weight=problem.known_weight,
-    )
+    rotation = refined(problem, cross, generator, steps=25, batch=500)
     return Candidate(cross.astype(np.float32), rotation)
 
 
@@ -165,19 +149,32 @@ def average(candidates: Sequence[Candidate], share: float = BEST_SHARE) -> Map:
     return np.mean([candidates[i].rotation for i in best], axis=0)
 
 
-def polish(problem: Problem, start: Map, generator: np.random.Generator) -> Map:
-    """One long refinement."""
+def refined(
+    problem: Problem,
+    start: Map,
+    generator: np.random.Generator,
+    *,
+    steps: int,
+    batch: int,
+    sharpness: tuple[float, float] = SHARPNESS,
+) -> Map:
+    """transport.refine on the rows of a problem, with its known pairs as the prior."""
     return refine(
         problem.text,
         problem.image,
         start,
-        steps=60,
-        batch=1000,
-        sharpness=SHARPNESS,
+        steps=steps,
+        batch=batch,
+        sharpness=sharpness,
         generator=generator,
         prior=problem.known,
         prior_weight=problem.known_weight,
     )
+
+
+def polish(problem: Problem, start: Map, generator: np.random.Generator) -> Map:
+    """One long refinement."""
+    return refined(problem, start, generator, steps=60, batch=1000)
 
 
 def settle(problem: Problem, start: Map, seed: Sequence[int], runs: int, turns: int = 2) -> Map:
@@ -189,21 +186,21 @@ def settle(problem: Problem, start: Map, seed: Sequence[int], runs: int, turns: 
     generator = np.random.default_rng(seed)
     rotation = start
     for _ in range(turns):
-        refined = [
-            refine(
-                problem.text,
-                problem.image,
-                normed(rotation) + DISTURBANCE * normed(generator.standard_normal(start.shape)),
-                steps=25,
-                batch=1000,
-                sharpness=SETTLED_SHARPNESS,
-                generator=generator,
-                prior=problem.known,
-                prior_weight=problem.known_weight,
+        ends = []
+        for _ in range(runs):
+            noise = normed(generator.standard_normal(start.shape))
+            disturbed = normed(rotation) + DISTURBANCE * noise
+            ends.append(
+                refined(
+                    problem,
+                    disturbed,
+                    generator,
+                    steps=25,
+                    batch=1000,
+                    sharpness=SETTLED_SHARPNESS,
+                )
             )
-            for _ in range(runs)
-        ]
-        rotation = rotation_of(np.mean(refined, axis=0))
+        rotation = rotation_of(np.mean(ends, axis=0))
     return rotation
 
 
@@ -241,13 +238,13 @@ def families(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 def settle_family(
     problem: Problem, family: Sequence[Candidate], everyone: int, seed: Sequence[int], runs: int
 ) -> Basin:
-    """The settled map of a family."""
+    """The settled map of a family; what rows say of it is added by `moved`."""
     rotation = settle(problem, average(family), seed, runs)
     support = {
         "share": len(family) / everyone,
         "agreement": float(agreement(one.cross for one in family).mean()),
     }
-    return Basin(rotation, support | evidence(problem, rotation))
+    return Basin(rotation, support)
 
 
 def standing(basin: Basin, rivals: Sequence[Basin]) -> tuple[bool, float]:
@@ -327,10 +324,10 @@ def search(
     if not candidates:
         rotation = settle(problem, rotation_of(problem.known), (seed, 1), settled)
         return Search((Basin(rotation, evidence(problem, rotation)),), {}, None)
-    first = workshop.candidates(
-        problem, "candidates", [((seed, 0, i), None) for i in range(candidates)]
-    )
     blind = replace(problem, known=None)
+    first = workshop.candidates(
+        blind, "candidates", [((seed, 0, i), None) for i in range(candidates)]
+    )
     jobs = [
         (blind, family, len(first), (seed, 1, place), settled)
         for place, family in enumerate(families(first))
@@ -355,7 +352,7 @@ def search(
         "lead": lead(found),
         "cycle": cycle(problem, found[0].rotation, seed),
     }
-    signs |= against_random(blind, workshop, found[0].rotation, settled, seed)
+    signs |= against_random(blind, workshop, found[0], settled, seed)
     return Search(tuple(found), signs, start)
 
 
@@ -432,18 +429,16 @@ def cycle(problem: Problem, rotation: Map, seed: int) -> float:
 
 
 def against_random(
-    problem: Problem, workshop: Workshop, rotation: Map, runs: int, seed: int, starts: int = 6
+    problem: Problem, workshop: Workshop, basin: Basin, runs: int, seed: int, starts: int = 6
 ) -> dict[str, float]:
-    """A map's evidence, and how far it is above that of maps settled from random rotations."""
+    """What rows say of a basin's map, and how far above maps settled from random rotations."""
     generator = np.random.default_rng((seed, 101))
+    shape = basin.rotation.shape
     jobs = [
-        (problem, rotation_of(generator.standard_normal(rotation.shape)), (seed, 102, i), runs)
+        (problem, rotation_of(generator.standard_normal(shape)), (seed, 102, i), runs)
         for i in range(starts)
     ]
     chance = [evidence(problem, one) for one in workshop.each("comparing", settle, jobs)]
-    found = evidence(problem, rotation)
-    signs = dict(found)
-    for key, value in found.items():
-        others = np.array([one[key] for one in chance])
-        signs[f"{key}_margin"] = float(value - others.max())
-    return signs
+    found = {key: basin.evidence[key] for key in chance[0]}
+    margins = {f"{key}_margin": found[key] - max(one[key] for one in chance) for key in found}
+    return found | margins

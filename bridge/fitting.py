@@ -1,6 +1,6 @@
 """fit(): check both sides once, join them on image id, call one fitter, note where it came from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -139,11 +139,7 @@ def draw(joined: Pairs, pairs: int | Sequence[str] | None, seed: int) -> Pairs:
     """The joined pairs, so many or those that are named, in random order: folds are random too."""
     if not (pairs is None or isinstance(pairs, int)):
         place = {image_id: index for index, image_id in enumerate(joined.image_ids)}
-        if missing := [image_id for image_id in pairs if image_id not in place]:
-            raise InputError(
-                f"expected pairs that stand on both sides, got {missing[0]!r} (and "
-                f"{len(missing) - 1} more) that does not"
-            )
+        check_named(pairs, place)
         joined, pairs = joined.take(np.array([place[image_id] for image_id in pairs])), None
     wanted = len(joined) if pairs is None else pairs
     if wanted > len(joined):
@@ -151,6 +147,15 @@ def draw(joined: Pairs, pairs: int | Sequence[str] | None, seed: int) -> Pairs:
     if wanted < 2:
         raise InputError(f"a fit needs at least 2 pairs, got {wanted}")
     return joined.take(np.random.default_rng(seed).permutation(len(joined))[:wanted])
+
+
+def check_named(pairs: Sequence[str], shared: Container[str]) -> None:
+    """Raise InputError for a named pair that is not among the images of both sides."""
+    if missing := [image_id for image_id in pairs if image_id not in shared]:
+        raise InputError(
+            f"expected pairs that stand on both sides, got {missing[0]!r} (and "
+            f"{len(missing) - 1} more) that does not"
+        )
 
 
 def fit_spaces(joined: Pairs, captions: str, unit: bool) -> tuple[Space, Space]:

@@ -16,7 +16,7 @@ from joblib import Parallel, delayed, parallel_config
 from safetensors.numpy import load_file, save_file
 from threadpoolctl import threadpool_limits
 
-from bridge import paired
+from bridge import fitting, paired
 from bridge.consensus import (
     Candidate,
     Job,
@@ -125,7 +125,7 @@ def fit_unpaired(
         "text": text.about,
         "image": image.about,
         "diagnostics": fitted.diagnostics,
-        "verdict": fitted.verdict.as_dict(),
+        "verdict": asdict(fitted.verdict),
         "notes": notes + cores.notes + fitted.notes,
         "versions": versions(),
     }
@@ -195,11 +195,7 @@ def part(
         known = [str(i) for i in generator.permutation(shared)[:pairs]]
     else:
         known = list(dict.fromkeys(map(str, pairs)))
-        if missing := [i for i in known if i not in on_text or i not in on_image]:
-            raise InputError(
-                f"expected known pairs that stand on both sides, got {missing[0]!r} "
-                f"(and {len(missing) - 1} more) that does not"
-            )
+        fitting.check_named(known, on_text & on_image)
     rest = [i for i in shared if i not in set(known)]
     leave_text = generator.random(len(rest)) < 0.5
     no_text = {image_id for image_id, leave in zip(rest, leave_text, strict=True) if leave}
@@ -302,18 +298,13 @@ def consensus(
     sides: Sequence[Side], effort: Effort, cores: Cores, linear: bool, seed: int
 ) -> Fitted:
     """Search, let known pairs have their say, finish, and judge."""
-    text, image = (side.components(COMPONENTS) for side in sides)
+    (held_text, text), (held_image, image) = (
+        hold_out(side.components(COMPONENTS)) for side in sides
+    )
     known = [side.components(COMPONENTS, known=True) for side in sides]
     count = len(known[0])
-    held = [min(HELD_OUT, len(rows) // 5) for rows in (text, image)]
-    problem = Problem(
-        text[held[0] :],
-        image[held[1] :],
-        text[: held[0]],
-        image[: held[1]],
-        known[0].T @ known[1] if count else None,
-        count,
-    )
+    cross = known[0].T @ known[1] if count else None
+    problem = Problem(text, image, held_text, held_image, cross, count)
     found = search(
         problem,
         cores,
@@ -346,8 +337,14 @@ def consensus(
         verdict,
         {"signs": signs, "basins": [basin.evidence for basin in found.basins]},
         [note],
-        None if disputed is None else disputed + held[1],
+        None if disputed is None else disputed + len(held_image),
     )
+
+
+def hold_out(rows: Rows) -> tuple[Rows, Rows]:
+    """Rows on which maps are compared, and those that they are fitted on."""
+    count = min(HELD_OUT, len(rows) // 5)
+    return rows[:count], rows[count:]
 
 
 def contest(
@@ -391,9 +388,9 @@ def alone(pairs: Sequence[Rows]) -> tuple[Map, Map]:
     ]
     whole = paired.total(folds)
     maps = []
+    penalty = None if len(folds) > 1 else 1.0
     for way, parts in ((whole, folds), (whole.reversed(), [fold.reversed() for fold in folds])):
-        penalty = paired.choose_penalty(parts, way)[0] if len(parts) > 1 else 1.0
-        maps.append(paired.ridge(way, penalty).numpy().astype(np.float32))
+        maps.append(fitting.ridge_one_way(way, parts, penalty)[0].numpy().astype(np.float32))
     return maps[0], maps[1]
 
 
@@ -422,10 +419,7 @@ def finish(sides: Sequence[Side], rotation: Map, linear: bool, seed: int) -> tup
     generator = np.random.default_rng((seed, 10))
     rows = [side.components(WIDE) for side in sides]
     known = [side.components(WIDE, known=True) for side in sides]
-    held = [min(HELD_OUT, len(side) // 5) for side in rows]
-    (held_text, text), (held_image, image) = (
-        (side[:count], side[count:]) for side, count in zip(rows, held, strict=True)
-    )
+    (held_text, text), (held_image, image) = map(hold_out, rows)
     start = 1e-4 * generator.standard_normal((text.shape[1], image.shape[1])).astype(np.float32)
     start[: rotation.shape[0], : rotation.shape[1]] += rotation
     pairs = known[0].T @ known[1] if len(known[0]) else None
@@ -444,14 +438,10 @@ def finish(sides: Sequence[Side], rotation: Map, linear: bool, seed: int) -> tup
         return wide, wide.T, False
     some_text, some_image = text[:SOFT_ROWS], image[:SOFT_ROWS]
     plan = soft_matching(unit(some_text @ wide) @ some_image.T, SOFT_SHARPNESS, 20)
-    soft = (
-        [some_text, some_image],
-        [len(some_text) * plan @ some_image, len(some_image) * plan.T @ some_text],
-    )
-    to_image, to_text = (
-        soft_ridge(source, matched, *(known if way == 0 else known[::-1]))
-        for way, (source, matched) in enumerate(zip(*soft, strict=True))
-    )
+    matched_image = len(some_text) * plan @ some_image
+    matched_text = len(some_image) * plan.T @ some_text
+    to_image = soft_ridge(some_text, matched_image, known[0], known[1])
+    to_text = soft_ridge(some_image, matched_text, known[1], known[0])
     keep = csls(held_text, held_image, to_image) >= csls(held_text, held_image, wide)
     return (to_image, to_text, True) if keep else (wide, wide.T, False)
 

@@ -1,25 +1,21 @@
 """How far a map that was found without pairs can be trusted, judged without labels."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from bridge.transport import Rows
+from bridge.transport import Rows, unit
 
-LEVELS = ("reliable", "coarse", "failed")
 SURROGATES = 3
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`level` is reliable, coarse or failed (or unknown: not judged); `reasons` are for people."""
+    """`level` is reliable, coarse or failed; `reasons` are for people."""
 
     level: str
     reasons: tuple[str, ...]
-
-    def as_dict(self) -> dict:
-        return asdict(self)
 
 
 def structure(rows: Rows, generator: np.random.Generator, clusters: int = 40) -> float:
@@ -34,7 +30,7 @@ def structure(rows: Rows, generator: np.random.Generator, clusters: int = 40) ->
     root = np.linalg.cholesky(np.cov(some.T.astype(np.float64)) + 1e-9 * np.eye(some.shape[1]))
 
     def explained(points: np.ndarray) -> float:
-        points = points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
+        points = unit(points)
         fitted = KMeans(clusters, n_init=1, max_iter=30, random_state=0).fit(points)
         return 1 - fitted.inertia_ / float(((points - points.mean(0)) ** 2).sum())
 
