@@ -1,7 +1,7 @@
 """Frozen text encoders: captions in, one row each out."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ from bridge.encoders import (
     pick_device,
     portable,
     quiet_transformers,
+    reopened,
     split_spec,
     unreachable,
 )
@@ -113,6 +114,12 @@ def text_encoder(
         return tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
 
     return TextEncoder(tokenize, forward, about, where, limit)
+
+
+def text_encoder_of(noted: Mapping[str, Any], *, device: str = "auto") -> TextEncoder:
+    """The encoder that `about["encoder"]` of embeddings, or a bridge's side, names."""
+    settings = ("layer", "pooling", "max_tokens", "dtype", "revision")
+    return reopened(text_encoder, "text", noted, settings, device=device)
 
 
 def text_forward(model: nn.Module, layer: int | None, pooling: str, folder: Path):

@@ -1,7 +1,7 @@
 """Frozen vision encoders: RGB pictures in, one row each out. The only user of timm."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -21,6 +21,7 @@ from bridge.encoders import (
     pick_device,
     portable,
     quiet_transformers,
+    reopened,
     split_spec,
     unreachable,
 )
@@ -98,9 +99,16 @@ def vision_encoder(
         "image_size": loaded.size,
         "resize": resize,
         "dtype": dtype,
+        **({"weights": str(Path(weights).resolve())} if weights else {}),
     }
     forward = partial(loaded.pool, model)
     return VisionEncoder(loaded.prepare, forward, about, where, precision)
+
+
+def vision_encoder_of(noted: Mapping[str, Any], *, device: str = "auto") -> VisionEncoder:
+    """The encoder that `about["encoder"]` of embeddings, or a bridge's side, names."""
+    settings = ("pooling", "image_size", "resize", "weights", "dtype")
+    return reopened(vision_encoder, "image", noted, settings, device=device)
 
 
 def load_timm(

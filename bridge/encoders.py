@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -58,6 +59,30 @@ def portable(kind: str, name: str) -> str:
     """The spec by which the encoder is found again, from any working folder."""
     folder = Path(name)
     return f"{kind}:{folder.resolve() if kind != 'package' and folder.is_dir() else name}"
+
+
+def reopened(
+    load: Callable, side: str, noted: Mapping[str, Any], settings: Sequence[str], **options: Any
+):
+    """The encoder that embeddings, a bridge or a decoder noted as theirs, by the same settings.
+
+    Raises InputError where only a name was noted (features that were made elsewhere) and where
+    another model lies there today.
+    """
+    if "fingerprint" not in noted:
+        raise InputError(
+            f"the {side} rows were imported ({noted.get('name', 'of an unknown encoder')}), so that "
+            f"nothing says how to make more of them; name their encoder with --{side}-encoder"
+        )
+    same = {key: noted[key] for key in settings if key in noted}
+    encoder = load(noted["name"], **same, **options)
+    if encoder.about["fingerprint"] != noted["fingerprint"]:
+        raise InputError(
+            f"{noted['name']} has changed: its weights have fingerprint "
+            f"{encoder.about['fingerprint']}, the bridge's {side} encoder had "
+            f"{noted['fingerprint']}; put the old one back, or name it with --{side}-encoder"
+        )
+    return encoder
 
 
 def pick_device(device: str) -> torch.device:

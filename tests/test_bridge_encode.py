@@ -8,8 +8,8 @@ from conftest import WORDS
 from PIL import Image
 from safetensors.torch import save_file
 
-from bridge.encode_text import pool_text, text_encoder
-from bridge.encode_vision import vision_encoder
+from bridge.encode_text import pool_text, text_encoder, text_encoder_of
+from bridge.encode_vision import vision_encoder, vision_encoder_of
 from bridge.encoders import fingerprint
 from bridge.errors import InputError
 
@@ -245,6 +245,23 @@ def test_bad_vision_settings(spec, settings, message):
 def test_bad_text_settings(text_model, settings, message):
     with pytest.raises(InputError, match=message):
         text_encoder(str(text_model), device="cpu", **settings)
+
+
+def test_encoders_are_reopened_with_the_settings_that_were_noted(text_model, vit):
+    text = text_encoder(f"hf:{text_model}", layer=1, pooling="cls", max_tokens=8, device="cpu")
+    again = text_encoder_of(text.about, device="cpu")
+    assert again.about == text.about
+    assert torch.equal(again.encode(TEXTS), text.encode(TEXTS))
+    vision = vision_encoder("timm:test_vit", weights=vit[1], pooling="mean", image_size=80)
+    assert torch.equal(rows(vision_encoder_of(vision.about)), rows(vision))
+
+
+def test_what_cannot_be_reopened(text_model):
+    noted = text_encoder(f"hf:{text_model}", device="cpu").about
+    with pytest.raises(InputError, match="has changed: its weights have fingerprint"):
+        text_encoder_of(noted | {"fingerprint": "0"}, device="cpu")
+    with pytest.raises(InputError, match="imported \\(lite0\\).* --image-encoder"):
+        vision_encoder_of({"name": "lite0"}, device="cpu")
 
 
 def test_an_empty_jepa_folder(tmp_path):
