@@ -19,11 +19,11 @@ from bridge.config import load
 from train import objectives
 from train.config import TrainConfig
 from train.data import CaptionFiles
-from train.loop import Trainer, one_number, start_folder
+from train.loop import JepaTrainer, one_number, start_folder
 from train.views import draw, lay_out
 
 
-def bare(trainer: Trainer, texts: list) -> None:
+def bare(trainer: JepaTrainer, texts: list) -> None:
     """The model alone (for next token with its head), without padding, other losses or updates."""
     of_length = defaultdict(list)
     for text in texts:
@@ -31,13 +31,13 @@ def bare(trainer: Trainer, texts: list) -> None:
     total = 0.0
     for group in of_length.values():
         ids = torch.stack(group).to(trainer.accelerator.device)
-        hidden = trainer.jepa.backbone(input_ids=ids).last_hidden_state
-        if trainer.jepa.language:
-            total = total + trainer.jepa.next_token(hidden, ids, torch.ones_like(ids))[0]
+        hidden = trainer.module.backbone(input_ids=ids).last_hidden_state
+        if trainer.module.language:
+            total = total + trainer.module.next_token(hidden, ids, torch.ones_like(ids))[0]
         else:
             total = total + hidden.mean(1).square().sum()
     total.backward()
-    trainer.jepa.zero_grad()
+    trainer.module.zero_grad()
 
 
 class Clock:
@@ -53,7 +53,7 @@ class Clock:
         return result
 
 
-def parts(trainer: Trainer, clock: Clock, step: int) -> None:
+def parts(trainer: JepaTrainer, clock: Clock, step: int) -> None:
     """The loop's step taken apart."""
     config, device = trainer.config, trainer.accelerator.device
     seed = (config.seed, step, 0)
@@ -94,7 +94,7 @@ def main() -> None:
     config = load(TrainConfig, None, words)
     with tempfile.TemporaryDirectory() as folder:
         start_folder(Path(folder), config, CaptionFiles(asked.captions, asked.split), False)
-        trainer = Trainer(config, Path(folder), Accelerator(cpu=not torch.cuda.is_available()))
+        trainer = JepaTrainer(config, Path(folder), Accelerator(cpu=not torch.cuda.is_available()))
         trainer.model.train()
         clock, tokens = Clock(torch.cuda.is_available()), []
         objective = config.objective

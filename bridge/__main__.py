@@ -17,9 +17,14 @@ COMMANDS = {  # name: (where it lives, what it does)
     ),
     "data": ("bridge.cli:data", "Bring captions and features into platobridge's formats."),
     "train": ("train.cli:train", "Train a text JEPA on captions."),
+    "train-decoder": (
+        "train.cli:train_decoder",
+        "Train a decoder, which turns embeddings into captions.",
+    ),
     "embed": ("bridge.cli:embed", "Turn captions or images into embeddings."),
     "fit": ("bridge.cli:fit", "Fit a bridge between text and image embeddings."),
-    "eval": ("eval.cli:app", "Measure alignment and retrieval."),
+    "caption": ("bridge.cli_caption:caption", "Write a sentence for each image."),
+    "eval": ("eval.cli:app", "Measure alignment, retrieval and captions."),
 }
 
 

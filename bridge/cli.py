@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from bridge.errors import InputError
-from bridge.options import Device, Dtype, EmbeddingsOut, ImageFile, Overwrite, Seed, TextFile
+from bridge.options import (
+    Device,
+    Dtype,
+    EmbeddingsOut,
+    ImageFile,
+    ImageKey,
+    Overwrite,
+    Seed,
+    TextFile,
+)
 
 embed = typer.Typer(no_args_is_help=True, help="Turn captions or images into embeddings.")
 data = typer.Typer(no_args_is_help=True, help="Bring captions and features in.")
@@ -151,12 +160,6 @@ def embed_text(
             f"{made.about['truncated']} captions reached the limit of {model.max_tokens} tokens"
         )
     console.note(f"{out}: {len(made)} rows of width {made.width} from {made.encoder}")
-
-
-class ImageKey(StrEnum):
-    name = "name"
-    path = "path"
-    id = "id"
 
 
 @data.callback()

@@ -71,8 +71,8 @@ def reopened(
     """
     if "fingerprint" not in noted:
         raise InputError(
-            f"the {side} rows were imported ({noted.get('name', 'of an unknown encoder')}), so that "
-            f"nothing says how to make more of them; name their encoder with --{side}-encoder"
+            f"the {side} rows were imported ({noted.get('name', 'of an unknown encoder')}), so "
+            f"that nothing says how to make more; name their encoder with --{side}-encoder"
         )
     same = {key: noted[key] for key in settings if key in noted}
     encoder = load(noted["name"], **same, **options)

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from bridge import paired
+from bridge.channel import Channel, fitted_channel
 from bridge.embeddings import Embeddings, check_finite
 from bridge.errors import InputError
 from bridge.maps import Bridge, Space
@@ -19,6 +20,7 @@ from bridge.provenance import id_hash, versions
 FOLDS = 5
 ONE_FOLD_FROM = 2000  # so many pairs choose the penalty well when a single fold is held out
 BLOCK = 8192
+CHANNEL_FROM = 20  # pairs; fewer say nothing of the map's errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,9 @@ def fit(
     joined = draw(join(text, image), pairs, seed)
     spaces = fit_spaces(joined, captions, unit)
     folds = fold_moments(joined, spaces, captions)
-    weights, diagnostics = FITTERS[method](paired.total(folds), folds, penalty)
+    total = paired.total(folds)
+    weights, diagnostics = FITTERS[method](total, folds, penalty)
+    channel = held_out_channel(method, total, folds, diagnostics)
     about = {
         "method": method,
         "settings": {"captions": captions, "unit": unit, "penalty": penalty},
@@ -132,7 +136,7 @@ def fit(
         "versions": versions(),
     }
     fitted_on = torch.tensor(sorted(map(id_hash, joined.image_ids)))
-    return Bridge(*spaces, *(weight.float() for weight in weights), fitted_on, about)
+    return Bridge(*spaces, *(weight.float() for weight in weights), fitted_on, about, channel)
 
 
 def draw(joined: Pairs, pairs: int | Sequence[str] | None, seed: int) -> Pairs:
@@ -214,6 +218,26 @@ def ridge_one_way(
         return paired.ridge(pairs, penalty), {"penalty": penalty}
     chosen, r2 = paired.choose_penalty(held_out, pairs)
     return paired.ridge(pairs, chosen), {"penalty": chosen, "held_out_r2": r2}
+
+
+def held_out_channel(
+    method: str, pairs: Moments, folds: list[Moments], diagnostics: dict
+) -> Channel | None:
+    """How mapped images lie around their texts, on folds that the map was not fitted on."""
+    if pairs.n < CHANNEL_FROM:
+        return None
+    n, sums = 0, [0.0, 0.0, 0.0]
+    for fold in folds[:1] if pairs.n >= ONE_FOLD_FROM else folds:
+        rest = pairs - fold
+        known, held = rest.about_means_of(rest).reversed(), fold.about_means_of(rest)
+        if method == "ridge":
+            weight = paired.ridge(known, diagnostics["to_text"]["penalty"])
+        else:
+            weight = {"ols": paired.ols, "rotation": paired.rotation}[method](known)
+        cross = weight.T @ held.text_image.T
+        parts = held.text_text, cross, weight.T @ held.image_image @ weight
+        n, sums = n + fold.n, [old + new for old, new in zip(sums, parts, strict=True)]
+    return fitted_channel(n, *sums)
 
 
 FITTERS: dict[str, Fitter] = {"ridge": fit_ridge, "ols": fit_ols, "rotation": fit_rotation}

@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from bridge.channel import Channel
 from bridge.embeddings import Embeddings
 from bridge.errors import InputError
 from bridge.files import PathLike, check_folder_of, existing, replacing, write_json
@@ -52,7 +53,8 @@ class Bridge:
 
     The weights act on rows that have entered their `Space`; each direction is fitted for itself
     unless the method is a rotation. `fitted_on` holds sorted hashes of the image ids behind the
-    fit; `about` its method, settings, encoders, pairs, seed, versions and diagnostics.
+    fit; `about` its method, settings, encoders, pairs, seed, versions and diagnostics. `channel`
+    is what held-out pairs say of `to_text`'s errors, where there were enough pairs to tell.
     """
 
     text: Space
@@ -61,15 +63,16 @@ class Bridge:
     to_text_weight: Float[Tensor, "d_image d_text"]
     fitted_on: Int[Tensor, " m"]
     about: dict[str, Any] = field(default_factory=dict)
+    channel: Channel | None = None
 
     def to_image(self, text: Float[Tensor, "n d_text"]) -> Float[Tensor, "n d_image"]:
         """Map text encoder rows to where their images should lie in the image encoder's space."""
-        self._check_width("text", text.shape[1])
+        self.check_width("text", text.shape[1])
         return self.image.leave(self.text.enter(text) @ self.to_image_weight)
 
     def to_text(self, image: Float[Tensor, "n d_image"]) -> Float[Tensor, "n d_text"]:
         """Map image encoder rows to where their captions should lie in the text encoder's space."""
-        self._check_width("image", image.shape[1])
+        self.check_width("image", image.shape[1])
         return self.text.leave(self.image.enter(image) @ self.to_text_weight)
 
     def both_in(
@@ -81,14 +84,15 @@ class Bridge:
         hubs are nearest to everything, a regressed *gallery* is not (Shigeto et al., Ridge
         regression, hubness, and zero-shot learning, ECML 2015).
         """
-        self._check_width("text", text.shape[1])
-        self._check_width("image", image.shape[1])
+        self.check_width("text", text.shape[1])
+        self.check_width("image", image.shape[1])
         text, image = self.text.enter(text), self.image.enter(image)
         if space == "text":
             return text, image @ self.to_text_weight
         return text @ self.to_image_weight, image
 
-    def _check_width(self, side: Side, width: int) -> None:
+    def check_width(self, side: Side, width: int) -> None:
+        """Raise InputError if rows of this width are not those of the side's encoder."""
         expected = len(getattr(self, side).mean)
         if width != expected:
             raise InputError(
@@ -98,7 +102,7 @@ class Bridge:
 
     def check_encoder(self, side: Side, embeddings: Embeddings) -> None:
         """Raise InputError if `embeddings` come from another encoder than the bridge's side."""
-        self._check_width(side, embeddings.width)
+        self.check_width(side, embeddings.width)
         ours = self.about.get(side, {}).get("encoder", {})
         theirs = embeddings.about.get("encoder", {})
         for key in ("fingerprint", "layer", "pooling"):
@@ -128,6 +132,8 @@ class Bridge:
             "to_text": self.to_text_weight,
             "fitted_on": self.fitted_on,
         }
+        if self.channel:
+            tensors |= {"channel_gain": self.channel.gain, "channel_noise": self.channel.noise}
         sides = {
             side: {"unit": getattr(self, side).unit, "length": getattr(self, side).length}
             for side in ("text", "image")
@@ -140,6 +146,12 @@ class Bridge:
             write_json(
                 temporary / "bridge.json", {"format": FORMAT, "spaces": sides, "about": self.about}
             )
+
+
+def channel_in(weights: dict[str, Tensor]) -> Channel | None:
+    if "channel_gain" not in weights:
+        return None
+    return Channel(weights["channel_gain"], weights["channel_noise"])
 
 
 def umask() -> int:
@@ -170,6 +182,7 @@ def load(folder: PathLike) -> Bridge:
             weights["to_text"],
             weights["fitted_on"],
             card["about"],
+            channel_in(weights),
         )
     except InputError:
         raise

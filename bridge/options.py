@@ -1,5 +1,6 @@
 """Command-line options that mean the same everywhere."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,3 +14,22 @@ TextFile = Annotated[Path, typer.Argument(help="Text embeddings.", metavar="TEXT
 ImageFile = Annotated[Path, typer.Argument(help="Image embeddings.", metavar="IMAGES")]
 EmbeddingsOut = Annotated[Path, typer.Option("--out", "-o", help="Embeddings file to write.")]
 ReportOut = Annotated[Path, typer.Option("--out", "-o", help="Report (JSON) to write.")]
+Beams = Annotated[int, typer.Option(min=1, help="Beams of the search; 1 is greedy.")]
+LengthPenalty = Annotated[
+    float, typer.Option(help="Exponent of the length; larger means longer captions.")
+]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Most tokens of a caption.")]
+Project = Annotated[
+    bool | None,
+    typer.Option(
+        "--project/--no-project",
+        help="Move images among the remembered captions first; by default if the bridge was "
+        "fitted without pairs.",
+    ),
+]
+
+
+class ImageKey(StrEnum):
+    name = "name"
+    path = "path"
+    id = "id"

@@ -260,7 +260,7 @@ def test_what_cannot_be_reopened(text_model):
     noted = text_encoder(f"hf:{text_model}", device="cpu").about
     with pytest.raises(InputError, match="has changed: its weights have fingerprint"):
         text_encoder_of(noted | {"fingerprint": "0"}, device="cpu")
-    with pytest.raises(InputError, match="imported \\(lite0\\).* --image-encoder"):
+    with pytest.raises(InputError, match=r"imported \(lite0\).* --image-encoder"):
         vision_encoder_of({"name": "lite0"}, device="cpu")
 
 

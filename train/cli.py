@@ -1,7 +1,8 @@
-"""platobridge train and quickstart."""
+"""platobridge train, train-decoder and quickstart."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -158,6 +159,88 @@ def figures(captions: list, rows, images) -> dict[str, float]:
         found["mutual_knn"] = mutual_knn(image_means(table).rows, image, k=NEIGHBOURS)
         found["mutual_knn.chance"] = NEIGHBOURS / (len(image) - 1)
     return found
+
+
+class Kind(StrEnum):
+    small = "small"
+    nearest = "nearest"
+    gpt2 = "gpt2"
+
+
+def train_decoder(
+    captions: Annotated[Path, typer.Argument(help="Captions file of any known format.")],
+    encoder: Annotated[
+        str, typer.Option(help="Text encoder to read: jepa:FOLDER, hf:NAME, package:minilm.")
+    ],
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[a.b=value]...", help="Settings that differ.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Decoder folder; by default `decoder` in the encoder's."),
+    ] = None,
+    kind: Annotated[
+        Kind | None,
+        typer.Option(
+            help="small (default), nearest (a memory only), gpt2 (a given language model)."
+        ),
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Only captions of this split.")] = None,
+    bridge: Annotated[
+        Path | None, typer.Option(help="Bridge from pairs, whose errors the decoder is to expect.")
+    ] = None,
+    text: Annotated[
+        Path | None, typer.Option(help="Embeddings of these captions, if they exist already.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings (YAML).")] = None,
+    device: Device = "auto",
+    overwrite: Overwrite = False,
+) -> None:
+    """Train a decoder, which turns a text encoder's embeddings into captions, on text alone.
+
+    It learns to write a caption from the mean of the other captions of its image. Without --bridge
+    noise leaves `cosine` of that mean. An interrupted run goes on.
+    """
+    from bridge import console
+    from bridge.captions import iter_captions
+    from bridge.config import load
+    from bridge.encode_text import text_encoder
+    from train.config import DecoderConfig
+    from train.decoder import run
+
+    words = [*(settings or []), *([f"writer.kind={kind}"] if kind else [])]
+    chosen = load(DecoderConfig, config, words)
+    out = out or decoder_place(encoder)
+    next(iter_captions(captions, split=split))  # a wrong file should say so before a model loads
+    model = None if text else text_encoder(encoder, device=device)
+    with ExitStack() as bars:
+        hooks = {"note": console.note}
+        if not text:
+            hooks["embedding"] = bars.enter_context(console.progress_bar("captions"))
+        if chosen.writer.kind != "nearest":
+            hooks |= bars.enter_context(training_bar("training"))
+        made = run(
+            chosen,
+            captions,
+            model,
+            out=out,
+            text=text,
+            bridge=bridge,
+            split=split,
+            overwrite=overwrite,
+            device=device,
+            **hooks,
+        )
+    console.note(f"decoder: {made}")
+
+
+def decoder_place(encoder: str) -> Path:
+    """`decoder` inside a local encoder folder, where a bridge's users find it."""
+    kind, _, name = encoder.rpartition(":")
+    folder = Path(name)
+    if kind == "package" or not folder.is_dir():
+        raise InputError(f"expected --out: {encoder} is no folder that a decoder could be kept in")
+    return folder / "decoder"
 
 
 def quickstart(

@@ -76,6 +76,36 @@ class Run(Settings):
     collapse_spread: float = Field(0.01, ge=0)  # or where rows differ by less than this share
 
 
+class Writer(Settings):
+    kind: Literal["nearest", "small", "gpt2"] = "small"
+    size: Literal["2m", "5m"] | None = None  # of small; by default 5m on a GPU, else 2m
+    dropout: float = Field(0.1, ge=0, lt=1)  # of small
+    positions: int = Field(4, ge=2)  # of the prefix
+    max_tokens: int = Field(40, ge=4, le=512)
+    language_model: str | None = None  # of gpt2: a name on the hub, or a folder
+    tuned: bool = True  # of gpt2: train its weights too, not only the prefix
+
+
+class DecoderOptim(Optim):
+    steps: int = Field(0, ge=0)  # 0: as many as the epochs take
+    epochs: float = Field(10.0, gt=0)
+    batch: int = Field(128, ge=1)  # captions
+
+
+class DecoderConfig(Settings):
+    seed: int = Field(0, ge=0)
+    writer: Writer = Writer()
+    cosine: float = Field(0.8, gt=0, le=1)  # that noise leaves of a row; with a bridge its errors
+    smoothing: float = Field(0.1, ge=0, lt=1)  # of the labels
+    remember: int = Field(100_000, ge=1)  # most captions in the memory
+    optim: DecoderOptim = DecoderOptim()
+    run: Run = Run()
+
+    def result(self) -> dict:
+        """The settings that can change the trained decoder, as plain values."""
+        return self.model_dump(mode="json", exclude={"run"})
+
+
 class TrainConfig(Settings):
     seed: int = Field(0, ge=0)
     data: Data = Data()

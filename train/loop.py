@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -19,13 +20,13 @@ from torch import Tensor
 from transformers import AutoTokenizer
 
 from bridge.captions import Caption
-from bridge.config import write_yaml
+from bridge.config import Settings, write_yaml
 from bridge.encoders import quiet_transformers
 from bridge.errors import InputError
 from bridge.files import PathLike, already_made, check_folder_of, remove, replacing, write_json
 from bridge.provenance import versions
 from train import objectives, state
-from train.config import TrainConfig
+from train.config import Optim, TrainConfig
 from train.data import digest_of, open_store, tokenize
 from train.export import export
 from train.model import TextJepa, make_tokenizer
@@ -73,45 +74,52 @@ def run(
     """
     out, told = Path(out), Hooks(**hooks)
     captions = list(captions) if isinstance(captions, Iterator) else captions
-    accelerator = Accelerator(
-        cpu=device == "cpu" or not torch.cuda.is_available(),
-        mixed_precision={"fp32": "no"}.get(config.optim.precision, config.optim.precision),
-    )
-    if config.optim.batch % accelerator.num_processes:
-        raise InputError(
-            f"expected optim.batch to be a multiple of the {accelerator.num_processes} processes, "
-            f"got {config.optim.batch}"
-        )
+    accelerator = accelerator_for(config.optim, device)
     if accelerator.is_main_process:
-        start_folder(out, config, captions, overwrite)
+        start_folder(
+            out, config, {**config.result(), "captions": digest_of(captions)}, overwrite=overwrite
+        )
+        prepare_texts(out, config, captions)
     accelerator.wait_for_everyone()
     told = told if accelerator.is_main_process else Hooks()
     if (out / "encoder").exists():
         told.note(f"{out} is finished; nothing to do")
     else:
         with torch.random.fork_rng(devices=[]):
-            train(Trainer(config, out, accelerator), out, told)
+            train(JepaTrainer(config, out, accelerator), out, told)
     return out / "encoder"
 
 
-def start_folder(
-    out: Path, config: TrainConfig, captions: Iterable[Caption], overwrite: bool
-) -> None:
-    """Write settings, provenance, tokenizer and token store, or check that they are these.
+def accelerator_for(optim: Optim, device: str) -> Accelerator:
+    """Devices, precision and processes; raises InputError for a batch they cannot share."""
+    accelerator = Accelerator(
+        cpu=device == "cpu" or not torch.cuda.is_available(),
+        mixed_precision={"fp32": "no"}.get(optim.precision, optim.precision),
+    )
+    if optim.batch % accelerator.num_processes:
+        raise InputError(
+            f"expected optim.batch to be a multiple of the {accelerator.num_processes} processes, "
+            f"got {optim.batch}"
+        )
+    return accelerator
 
-    The tokenizer and the store are made once, so that a resumed run cannot have others.
-    """
+
+def start_folder(out: Path, config: Settings, wanted: dict, *, overwrite: bool) -> None:
+    """Write settings and provenance, or check that a run of just this request lies there."""
     file = out / "about.json"
     check_folder_of(out, file.name, "run folder")
     if overwrite:
         remove(out)
     made_by = json.loads(file.read_text(encoding="utf-8"))["made_by"] if file.exists() else None
-    wanted = {**config.result(), "captions": digest_of(captions)}
     if not already_made(out, made_by, wanted, overwrite=False):
         about = {"made_by": wanted, "command": shlex.join(sys.argv), "versions": versions()}
         write_json(file, about)
     with replacing(out / "config.yaml") as temporary:
         write_yaml(temporary, config)
+
+
+def prepare_texts(out: Path, config: TrainConfig, captions: Iterable[Caption]) -> None:
+    """Make tokenizer and token store, once, so that a resumed run cannot have others."""
     if not (out / "tokenizer").exists():
         made = make_tokenizer(config.model, captions)
         with replacing(out / "tokenizer") as temporary:
@@ -128,30 +136,58 @@ class Step(NamedTuple):
     """What one step gave; tensors stay on their device, so that asking costs nothing."""
 
     losses: dict[str, Tensor]
-    rows: Tensor
+    rows: Tensor | None
     gradient_norm: Tensor
     counts: Counter
 
 
-class Trainer:
-    """Model, optimiser and data of a run, and what one step does with them."""
+class Trainer(ABC):
+    """Model and optimiser of a run, and what one step does with them.
 
-    def __init__(self, config: TrainConfig, out: Path, accelerator: Accelerator):
+    A subclass says what a draw costs, what else a line of metrics holds, what is worth stopping
+    for, and what the run leaves behind.
+    """
+
+    def __init__(self, config: Any, module: torch.nn.Module, accelerator: Accelerator):
         self.config, self.accelerator = config, accelerator
-        self.tokenizer, self.tokens = load_tokenizer(out), open_store(out / "tokens")
-        self.words = Words.of(self.tokenizer)
-        torch.manual_seed(config.seed)
-        self.jepa = TextJepa(config, self.tokenizer).to(accelerator.device)
-        matrices = [p for p in self.jepa.parameters() if p.ndim > 1]
-        others = [
-            p for p in self.jepa.parameters() if p.ndim < 2
-        ]  # biases and norms keep their size
+        self.module = module.to(accelerator.device)
+        trained = [p for p in self.module.parameters() if p.requires_grad]
+        matrices = [p for p in trained if p.ndim > 1]
+        others = [p for p in trained if p.ndim < 2]  # biases and norms keep their size
         groups = [
             {"params": matrices, "weight_decay": config.optim.weight_decay},
             {"params": others, "weight_decay": 0.0},
         ]
         optimizer = torch.optim.AdamW(groups, lr=config.optim.lr, fused=True)
-        self.model, self.optimizer = accelerator.prepare(self.jepa, optimizer)
+        self.model, self.optimizer = accelerator.prepare(self.module, optimizer)
+
+    @abstractmethod
+    def losses(self, seed: tuple[int, int, int]) -> tuple[dict[str, Tensor], Tensor | None, dict]:
+        """Losses, rows to watch and counts (tokens, cells) of one draw, decided by the seed."""
+
+    @abstractmethod
+    def export(self, out: Path) -> None:
+        """Write what the run was for."""
+
+    @abstractmethod
+    def opening(self) -> str:
+        """A line on the model and its data."""
+
+    def figures(self, last: Step, counts: Counter, draws: int) -> Record:
+        """More for a line of metrics, of the last step and the counts of all since the line before.
+
+        Called on every process.
+        """
+        return {}
+
+    def watch(self, record: Record) -> None:
+        """Stop a run that cannot come to anything any more; raises Untrainable."""
+        steered = {name: value for name, value in record.items() if name != "gradient_norm"}
+        if not np.isfinite(list(steered.values())).all():  # a loss scaler meets infinite gradients
+            raise Untrainable(
+                f"the loss is not finite any more at step {record['step']}; lower optim.lr = "
+                f"{self.config.optim.lr:g}"
+            )
 
     def step(self, step: int) -> Step:
         """Forward, backward and update: `accumulate` draws, each with losses of its own."""
@@ -172,8 +208,22 @@ class Trainer:
         self.optimizer.zero_grad()
         return Step(dict(totals), rows, norm, counts)
 
-    def losses(self, seed: tuple[int, int, int]) -> tuple[dict[str, Tensor], Tensor, dict]:
-        """Losses and rows of one draw, all of it decided by the seed."""
+
+def one_number(*seed: int) -> int:
+    """Several numbers as one seed, spread so that near ones have nothing in common."""
+    return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1)
+
+
+class JepaTrainer(Trainer):
+    """A text JEPA, its captions and its objective."""
+
+    def __init__(self, config: TrainConfig, out: Path, accelerator: Accelerator):
+        self.tokenizer, self.tokens = load_tokenizer(out), open_store(out / "tokens")
+        self.words = Words.of(self.tokenizer)
+        torch.manual_seed(config.seed)
+        super().__init__(config, TextJepa(config, self.tokenizer), accelerator)
+
+    def losses(self, seed: tuple[int, int, int]) -> tuple[dict[str, Tensor], Tensor | None, dict]:
         objective, accelerator = self.config.objective, self.accelerator
         rank, ranks = accelerator.process_index, accelerator.num_processes
         drawn = draw(
@@ -201,12 +251,12 @@ class Trainer:
         limit = self.config.model.max_tokens
         ids = self.tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
         rows = []
-        self.jepa.eval()
+        self.module.eval()
         for start in range(0, len(ids), 512):
             some = [np.array(text) for text in ids[start : start + 512]]
             batch = lay_out(some, self.tokenizer.pad_token_id, self.accelerator.device)
-            rows.append(self.jepa.embed(batch).float().cpu())
-        self.jepa.train()
+            rows.append(self.module.embed(batch).float().cpu())
+        self.module.train()
         return torch.cat(rows)
 
     def about(self) -> dict[str, Any]:
@@ -218,25 +268,59 @@ class Trainer:
             "size": config.model.size,
             "steps": config.optim.steps,
             "seed": config.seed,
-            "parameters": self.jepa.parameters_of(),
+            "parameters": self.module.parameters_of(),
             "vocabulary": len(self.tokenizer),
             "captions": self.tokens.about,
             "device": f"{accelerator.num_processes} x {accelerator.device.type}",
             "versions": versions(),
         }
 
+    def figures(self, last: Step, counts: Counter, draws: int) -> Record:
+        """The state of the embeddings, and the share of images with one text."""
+        rows = self.accelerator.gather(last.rows)
+        finite = bool(torch.isfinite(rows).all())  # a decomposition fails on others
+        return {
+            "effective_rank": objectives.effective_rank(rows) if finite else float("nan"),
+            "spread": objectives.spread(rows),
+            "single": counts["single"] / draws,
+        }
 
-def one_number(*seed: int) -> int:
-    """Several numbers as one seed, spread so that near ones have nothing in common."""
-    return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1)
+    def export(self, out: Path) -> None:
+        export(self.module, self.tokenizer, out / "encoder", self.about())
+
+    def opening(self) -> str:
+        counts = {name: count for name, count in self.module.parameters_of().items() if count}
+        parts = ", ".join(f"{name} {count:,} parameters" for name, count in counts.items())
+        about = self.tokens.about
+        line = (
+            f"{self.config.model.size}: {parts}, {len(self.tokenizer):,} pieces; "
+            f"{about['texts']:,} captions of {about['images']:,} images"
+        )
+        if self.config.objective.kind == "good-views" and about["single"]:
+            alone = about["single"] / about["images"]
+            line += f", {alone:.0%} with one caption (masked for a view)"
+        return line
+
+    def watch(self, record: Record) -> None:
+        super().watch(record)
+        limits, optim, step = self.config.run, self.config.optim, record["step"]
+        rank, spread = record["effective_rank"], record["spread"]
+        settled = step >= optim.warmup * optim.steps
+        if settled and (rank < limits.collapse_rank or spread < limits.collapse_spread):
+            raise Untrainable(
+                f"the embeddings collapsed at step {step}: effective rank {rank:.1f} (limit "
+                f"{limits.collapse_rank:g}), rows differ by {spread:.1%} of their size (limit "
+                f"{limits.collapse_spread:.1%}); give the anti-collapse terms more weight or lower "
+                "optim.lr"
+            )
 
 
 def train(trainer: Trainer, out: Path, told: Hooks) -> None:
     """Steps from the last checkpoint to the end, then the export."""
     config, accelerator = trainer.config, trainer.accelerator
     steps, scaler = config.optim.steps, accelerator.scaler
-    first = state.restore(out / "state", trainer.jepa, trainer.optimizer, scaler)
-    told.note(opening(trainer, first))
+    first = state.restore(out / "state", trainer.module, trainer.optimizer, scaler)
+    told.note(trainer.opening() + (f"; going on at step {first}" if first else ""))
     main = accelerator.is_main_process
     metrics = state.Metrics(out, first, config.run.tensorboard) if main else None
     trainer.model.train()
@@ -244,34 +328,21 @@ def train(trainer: Trainer, out: Path, told: Hooks) -> None:
     for step in range(first, steps):
         meter.add(trainer.step(step))
         ends, saves = step + 1 == steps, (step + 1) % config.run.save_every == 0
-        validates = ends or (step + 1) % config.validation.every == 0
-        if step % config.run.log_every == 0 or validates or saves:
-            record = meter.record(step, validates)
+        validates = told.validate and (ends or (step + 1) % config.validation.every == 0)
+        if step % config.run.log_every == 0 or validates or saves or ends:
+            record = meter.record(step, bool(validates))
             if main:
                 metrics.write(record)
             told.report(record)
-            watch(config, record)
+            trainer.watch(record)
         if main and (saves or ends):
             state.save(
-                out / "state", step + 1, trainer.jepa, trainer.optimizer, scaler, config.run.keep
+                out / "state", step + 1, trainer.module, trainer.optimizer, scaler, config.run.keep
             )
         told.progress(step + 1, steps)
     if main:
-        export(trainer.jepa, trainer.tokenizer, out / "encoder", trainer.about())
+        trainer.export(out)
     accelerator.wait_for_everyone()
-
-
-def opening(trainer: Trainer, first: int) -> str:
-    counts = {name: count for name, count in trainer.jepa.parameters_of().items() if count}
-    parts = ", ".join(f"{name} {count:,} parameters" for name, count in counts.items())
-    about = trainer.tokens.about
-    line = (
-        f"{trainer.config.model.size}: {parts}, {len(trainer.tokenizer):,} pieces; "
-        f"{about['texts']:,} captions of {about['images']:,} images"
-    )
-    if trainer.config.objective.kind == "good-views" and about["single"]:
-        line += f", {about['single'] / about['images']:.0%} with one caption (masked for a view)"
-    return f"{line}; going on at step {first}" if first else line
 
 
 class Meter:
@@ -294,39 +365,18 @@ class Meter:
         losses = {name: float(value) for name, value in self.last.losses.items()}
         counted = torch.tensor([float(self.counts["tokens"]), float(self.counts["cells"])])
         tokens, cells = accelerator.reduce(counted.to(accelerator.device)).tolist()
-        rows = accelerator.gather(self.last.rows)
-        finite = bool(torch.isfinite(rows).all())  # a decomposition fails on others
+        draws = self.steps * config.optim.accumulate
         record = {
             "step": step,
             **losses,
             "lr": self.trainer.optimizer.param_groups[0]["lr"],
             "gradient_norm": float(self.last.gradient_norm),
-            "effective_rank": objectives.effective_rank(rows) if finite else float("nan"),
-            "spread": objectives.spread(rows),
+            **self.trainer.figures(self.last, self.counts, draws),
             "padding": 1 - tokens / cells,
-            "single": self.counts["single"] / (self.steps * config.optim.accumulate),
             "tokens_per_second": tokens / (time.perf_counter() - self.start),
         }
-        if validates and self.validate:
+        if validates:
             found = self.validate(self.trainer.encode)
             record |= {f"validation.{name}": value for name, value in found.items()}
         self.clear()
         return record
-
-
-def watch(config: TrainConfig, record: Record) -> None:
-    """Stop a run that cannot come to anything any more."""
-    step = record["step"]
-    if not np.isfinite([record["loss"], record["effective_rank"]]).all():
-        raise Untrainable(
-            f"the loss is not finite any more at step {step}; lower optim.lr = {config.optim.lr:g}"
-        )
-    limits, settled = config.run, step >= config.optim.warmup * config.optim.steps
-    rank, spread = record["effective_rank"], record["spread"]
-    if settled and (rank < limits.collapse_rank or spread < limits.collapse_spread):
-        raise Untrainable(
-            f"the embeddings collapsed at step {step}: effective rank {rank:.1f} (limit "
-            f"{limits.collapse_rank:g}), rows differ by {spread:.1%} of their size (limit "
-            f"{limits.collapse_spread:.1%}); give the anti-collapse terms more weight or lower "
-            "optim.lr"
-        )

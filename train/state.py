@@ -24,7 +24,7 @@ def save(
 
     A run needs nothing else: what a step draws depends on the seed and the step alone.
     """
-    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    tensors = {f"model.{name}": tensor for name, tensor in unshared(model).items()}
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
     with replacing(folder / f"step-{step}") as temporary:
@@ -55,9 +55,19 @@ def restore(folder: Path, model: torch.nn.Module, optimizer, scaler: Any = None)
     return 0
 
 
+def unshared(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """A model's tensors by name; of tied ones, such as a head and its embedding, the first."""
+    by_place = {}
+    for name, tensor in model.state_dict().items():
+        by_place.setdefault((tensor.data_ptr(), tensor.shape), (name, tensor))
+    return dict(by_place.values())
+
+
 def fill(model: torch.nn.Module, optimizer, tensors: dict[str, torch.Tensor]) -> None:
     weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-    model.load_state_dict(weights)
+    if weights.keys() != unshared(model).keys():
+        raise ValueError("a checkpoint of another model")
+    model.load_state_dict(weights, strict=False)
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith("optimizer."):
