@@ -16,7 +16,7 @@ from eval import report as reports
 from eval.caption_results import read_references, read_results
 from eval.captioning import FEW, LEVELS, measure_captions
 from eval.decoding import measure_decoder
-from eval.report import Report, cell
+from eval.report import Report, cell, figure
 
 
 @dataclass(frozen=True)
@@ -135,17 +135,24 @@ def table(report: Report) -> Table:
     )
     made.add_column("captions")
     for name in columns:
-        made.add_column(HEADS[name], justify="right")
+        made.add_column(HEADS[name], justify="right", no_wrap=True)
     for name in order:
-        cells = (cell(report.metrics, f"{name}.{metric}") for metric in columns)
+        cells = (
+            (cell if metric == columns[0] else plain)(report.metrics, f"{name}.{metric}")
+            for metric in columns
+        )
         made.add_row(Text(name), *cells, style="dim" if name in LEVELS else None)
     return made
+
+
+def plain(metrics: dict, key: str) -> str:
+    return figure(metrics.get(key))
 
 
 HEADS = {
     "cider": "CIDEr (95 %)",
     "bleu_4": "BLEU-4",
-    "rouge": "ROUGE-L (95 %)",
-    "meteor": "METEOR (95 %)",
-    "spice": "SPICE (95 %)",
+    "rouge": "ROUGE-L",
+    "meteor": "METEOR",
+    "spice": "SPICE",
 }
