@@ -19,7 +19,7 @@ MAY_IMPORT = {
 }
 PROGRAMS = {"train/cli.py", "train/quickstart.py", "train/study.py", "train/__main__.py"}
 ONLY_IN = {
-    "timm": {"bridge/encode_vision.py"},
+    "timm": {"bridge/encode_vision.py", "bridge/classes.py"},
     "accelerate": {"train/loop.py"},
     "matplotlib": {"eval/report.py"},
     "numba": {"bridge/assignment.py"},
