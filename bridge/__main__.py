@@ -19,7 +19,9 @@ COMMANDS = {  # name: (where it lives, what it does)
     "train": ("train.cli:train", "Train a text JEPA on captions."),
     "embed": ("bridge.cli:embed", "Turn captions or images into embeddings."),
     "fit": ("bridge.cli:fit", "Fit a bridge between text and image embeddings."),
-    "eval": ("eval.cli:app", "Measure alignment and retrieval."),
+    "classify": ("bridge.cli_search:classify", "Name what is in images, from class names alone."),
+    "search": ("bridge.cli_search:search", "Find images for a text, or texts for an image."),
+    "eval": ("eval.cli:app", "Measure alignment, retrieval and zero-shot classification."),
 }
 
 

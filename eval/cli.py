@@ -9,8 +9,9 @@ import typer
 
 from bridge.errors import InputError
 from bridge.options import ImageFile, Overwrite, ReportOut, Seed, TextFile
+from eval.cli_zero_shot import zero_shot
 
-app = typer.Typer(no_args_is_help=True, help="Measure alignment and retrieval.")
+app = typer.Typer(no_args_is_help=True, help="Measure alignment, retrieval, zero-shot.")
 
 DropFitted = Annotated[
     bool, typer.Option("--drop-fitted", help="Leave out images that the bridge was fitted on.")
@@ -102,6 +103,9 @@ def retrieval(
     make("retrieval", measure_retrieval, files, settings, out, overwrite)
 
 
+app.command("zero-shot")(zero_shot)
+
+
 def make(
     task: str, measure: Callable, files: dict[str, Path], settings: dict, out: Path, overwrite: bool
 ):
@@ -114,7 +118,7 @@ def make(
     if out.suffix != ".json" or out.is_dir():
         raise InputError(f"expected a report name that ends in .json, got {out}")
     inputs = {name: digest(existing(path, KINDS[name])) for name, path in files.items()}
-    made_by = request_of(out, settings) if out.exists() and not overwrite else None
+    made_by = reports.request_of(out, settings) if out.exists() and not overwrite else None
     wanted = {"task": task, "settings": settings, "inputs": inputs}
     if already_made(out, made_by, wanted, overwrite=overwrite):
         report = reports.load(out)
@@ -130,12 +134,3 @@ def make(
         report.save(out, overwrite=overwrite)
     console.results.print(reports.table({"value": report}, title=task))
     return report
-
-
-def request_of(out: Path, settings: dict) -> dict:
-    """What the report at `out` was asked for, as far as `settings` go."""
-    from eval import report as reports
-
-    made = reports.load(out)
-    asked = {key: made.settings.get(key) for key in settings}
-    return {"task": made.task, "settings": asked, "inputs": made.inputs}

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from bridge.caption_formats import IMAGE_FIELDS
 from bridge.classes import ClassList, some
+from bridge.embed import named_images
 from bridge.embeddings import Embeddings
 from bridge.errors import InputError
 from bridge.files import PathLike, existing
@@ -53,6 +54,21 @@ def labelled(images: Embeddings, classes: ClassList, truth: PathLike | None = No
     label = torch.tensor([place[named[row]] for row in rows])
     chosen = images if len(rows) == len(images) else images.take(rows)
     return Labelled(chosen, label, len(images) - len(rows))
+
+
+def images_to_embed(
+    folder: PathLike, classes: ClassList, truth: PathLike | None = None
+) -> tuple[Path, Callable[[str], bool]]:
+    """Where a data set's validation images lie, and which of their names show a class of the list.
+
+    Raises InputError as `check_cover` does, before any image is opened.
+    """
+    root = validation_part(folder)
+    class_of = by_table(truth) if truth else by_name(classes)
+    names = [name for _, name in named_images(root)]
+    check_cover(names, [class_of(name) for name in names], classes)
+    ids = set(classes.ids)
+    return root, lambda name: class_of(name) in ids
 
 
 def by_name(classes: ClassList) -> ClassOf:

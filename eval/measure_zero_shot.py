@@ -1,5 +1,6 @@
 """From images, class names and bridges to a report of what was named rightly, and what was not."""
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from bridge.classes import ClassList
+from bridge.classes import WNID, ClassList
 from bridge.embeddings import Embeddings, check_finite
 from bridge.errors import InputError
 from bridge.maps import Bridge, Side
@@ -31,6 +32,7 @@ from eval.zero_shot import (
 )
 
 MOST_CONFUSED = 30
+LABELLED_TRAINING = re.compile(r"lite0|in\d+k")  # as timm marks such weights: a1_in1k, ft_in22k
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,30 +102,35 @@ def measure_zero_shot(
         "classes": per_class(pooled, shown.label, classes),
         "confusions": confusions(pooled["cosine"].confusion, classes),
     }
-    measured["settings"] = about_test(shown, classes, prompts, center, space)
+    measured["settings"] = about_test(shown, classes, prompts)
+    measured["settings"] |= {"transductive": list(COLUMNS if center == "own" else TRANSDUCTIVE)}
+    measured["settings"] |= {"center": center, "space": space}
+    measured["settings"] |= {"blind_seeds": blind_seeds, "seed": seed}
     made = report("zero-shot", measured, dict(asked or {}), {}, inputs, start)
     return ZeroShot(made, pooled["cosine"].confusion)
 
 
-def about_test(
-    shown: Labelled, classes: ClassList, prompts: Embeddings, center: str, space: str
-) -> dict[str, Any]:
+def about_test(shown: Labelled, classes: ClassList, prompts: Embeddings) -> dict[str, Any]:
     return {
         "images": len(shown),
         "images_of_other_classes": shown.left_out,
         "class_count": len(classes),
-        "class_source": classes.source,
-        "class_names": classes.named_by,
+        "classes": classes.source,
+        "names": classes.named_by,
         "templates": prompts.about.get("templates"),
         "prompts": len(prompts),
-        "center": center,
-        "space": space,
-        "transductive": list(COLUMNS if center == "own" else TRANSDUCTIVE),
         "csls_k": CSLS_K,
         "sharpness": SHARPNESS,
         "text_encoder": prompts.encoder,
         "image_encoder": shown.images.encoder,
+        "supervised_features": supervised(shown.images.encoder, classes),
     }
+
+
+def supervised(encoder: str, classes: ClassList) -> bool:
+    """Whether an image encoder's name says that it was trained with labels of ImageNet classes."""
+    of_imagenet = any(WNID.fullmatch(class_id) for class_id in classes.ids)
+    return of_imagenet and LABELLED_TRAINING.search(encoder) is not None
 
 
 def check_bridge(name: str, bridge: Bridge, prompts: Embeddings, images: Embeddings) -> None:
