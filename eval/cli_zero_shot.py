@@ -1,6 +1,7 @@
 """platobridge eval zero-shot: files in, one measurement, a report with its plot."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -180,7 +181,7 @@ def load_images(
 ):
     """Labelled image rows: those of an embeddings file, or of a folder that is embedded now."""
     from bridge import console, embeddings
-    from bridge.embed import embed_images
+    from bridge.embed import embed_images, named_images
     from bridge.search import vision_encoder_for
     from eval.labelled import images_to_embed, labelled
 
@@ -199,7 +200,8 @@ def load_images(
         )
     for problem in made.about["unreadable"]:
         console.warn(f"left out: {problem['reason']}")
-    return labelled(made, classes, truth)
+    others = sum(not wanted(name) for _, name in named_images(root))
+    return replace(labelled(made, classes, truth), left_out=others)
 
 
 def encode_names(classes, templates, bridge, encoder: str | None, device: str):

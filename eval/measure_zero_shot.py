@@ -70,44 +70,51 @@ def measure_zero_shot(
         raise InputError(f"expected a center of {', '.join(CENTRES)}, got {center!r}")
     start = time.monotonic()
     check_finite(shown.images, "image embeddings")
-    class_of = class_of_prompt(prompts, classes.ids)
-    every = dict(bridges) | ({"ceiling": ceiling} if ceiling else {})
-    for name, bridge in every.items():
+    class_of, label = class_of_prompt(prompts, classes.ids), shown.label
+
+    def through(name: str, bridge: Bridge) -> dict[str, Outcome]:
         check_bridge(name, bridge, prompts, shown.images)
-    found = {
-        name: classified(bridge, prompts, class_of, shown, center=center, space=space)
-        for name, bridge in every.items()
-    }
-    pooled = {column: mean_of([found[name][column] for name in bridges]) for column in COLUMNS}
-    level = {
-        f"{column}.{key}": at for column in COLUMNS for key, at in chance(len(classes)).items()
-    }
-    parts = [("", columns_of(pooled, shown.label), level)]
+        return classified(bridge, prompts, class_of, shown, center=center, space=space)
+
+    found = {name: through(name, bridge) for name, bridge in bridges.items()}
+    pooled = {column: mean_of([one[column] for one in found.values()]) for column in COLUMNS}
+    level = by_chance(len(classes))
+    parts = {"": (columns_of(pooled, label), level)}
     if ceiling:
-        parts.append(("ceiling.", columns_of(found["ceiling"], shown.label), level))
+        parts["ceiling."] = (columns_of(through("the ceiling", ceiling), label), level)
     if blind_seeds:
         texts = class_rows(prompts.rows, class_of, group_means(prompts.rows, class_of).mean(0))
         seeds = range(seed, seed + blind_seeds)
-        blind = measure_blind_match(shown.images.rows, texts, shown.label, seeds)
-        parts.append(("blind_match.", *blind))
-    measured: dict[str, dict[str, Any]] = {"metrics": {}, "chance": {}}
-    for prefix, metrics, by_chance in parts:
-        measured["metrics"] |= {f"{prefix}{key}": value for key, value in metrics.items()}
-        measured["chance"] |= {f"{prefix}{key}": value for key, value in by_chance.items()}
-    measured["metrics"] |= {
+        parts["blind_match."] = measure_blind_match(shown.images.rows, texts, label, seeds)
+    listed = {
         "bridges": [
-            about_bridge(name, bridge) | columns_of(found[name], shown.label)
+            about_bridge(name, bridge) | columns_of(found[name], label)
             for name, bridge in bridges.items()
         ],
-        "classes": per_class(pooled, shown.label, classes),
+        "classes": per_class(pooled, label, classes),
         "confusions": confusions(pooled["cosine"].confusion, classes),
     }
-    measured["settings"] = about_test(shown, classes, prompts)
-    measured["settings"] |= {"transductive": list(COLUMNS if center == "own" else TRANSDUCTIVE)}
-    measured["settings"] |= {"center": center, "space": space}
-    measured["settings"] |= {"blind_seeds": blind_seeds, "seed": seed}
+    chosen = {"center": center, "space": space, "blind_seeds": blind_seeds, "seed": seed}
+    chosen |= {"transductive": list(COLUMNS if center == "own" else TRANSDUCTIVE)}
+    measured = {
+        "metrics": prefixed(parts, 0) | listed,
+        "chance": prefixed(parts, 1),
+        "settings": about_test(shown, classes, prompts) | chosen,
+    }
     made = report("zero-shot", measured, dict(asked or {}), {}, inputs, start)
     return ZeroShot(made, pooled["cosine"].confusion)
+
+
+def by_chance(classes: int) -> dict[str, float]:
+    return {f"{column}.{key}": at for column in COLUMNS for key, at in chance(classes).items()}
+
+
+def prefixed(parts: Mapping[str, tuple], place: int) -> dict[str, Any]:
+    return {
+        f"{prefix}{key}": value
+        for prefix, part in parts.items()
+        for key, value in part[place].items()
+    }
 
 
 def about_test(shown: Labelled, classes: ClassList, prompts: Embeddings) -> dict[str, Any]:

@@ -31,6 +31,19 @@ def test_a_folder_is_embedded_and_classified(asked, tmp_path, capsys):
     assert "chance" in shown.out and "csls *" in shown.out and "transductive" in shown.err
 
 
+def test_a_part_of_a_data_set(asked, colours, tmp_path):
+    """Kaggle's layout, with a class more than the list: only `val.X` is taken, and of it the list."""
+    root = tmp_path / "imagenet100"
+    for part in ("train.X1", "val.X"):
+        for name, source in (("red", "red"), ("blue", "blue"), ("green", "blue")):
+            (root / part / name).mkdir(parents=True)
+            for picture in (colours / "new" / source).iterdir():
+                (root / part / name / picture.name).write_bytes(picture.read_bytes())
+    assert run(*asked, "--images", root) == 0
+    settings = report.load(tmp_path / "r.json").settings
+    assert (settings["images"], settings["images_of_other_classes"]) == (8, 4)
+
+
 def test_again_and_otherwise(asked, tmp_path, capsys):
     assert run(*asked) == 0
     before = (tmp_path / "r.json").stat().st_mtime_ns
