@@ -22,7 +22,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 
 
 def classify(
-    images: Annotated[list[Path], typer.Argument(help="Image files or folders.")],
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE", help="Image files or folders.")],
     bridge: BridgeFolder,
     labels: Annotated[
         str | None, typer.Option(metavar='"CAT, DOG"', help="Class names, with commas between.")
@@ -42,7 +42,7 @@ def classify(
     image_encoder: ImageEncoderName = None,
     device: Device = "auto",
 ) -> None:
-    """Name what is in IMAGES, from class names alone.
+    """Name what is in each IMAGE, from class names alone.
 
     Scores are cosines: they rank the classes that are offered, and are no probabilities.
     """
@@ -75,7 +75,8 @@ def search(
     bridge: BridgeFolder,
     index: Annotated[Path, typer.Option(help="Embeddings file to search in.")],
     text: Annotated[
-        str | None, typer.Argument(help="What to look for among image embeddings.")
+        str | None,
+        typer.Argument(metavar="TEXT", help="What to look for among image embeddings."),
     ] = None,
     image: Annotated[
         Path | None, typer.Option(help="Picture to look for texts of, among text embeddings.")

@@ -27,7 +27,9 @@ class OneSpace(StrEnum):
 def zero_shot(
     bridge: Annotated[
         list[Path],
-        typer.Option(help="Bridge folder; several, as the seeds of a fit, give a spread."),
+        typer.Option(
+            metavar="FOLDER", help="Bridge folder; several, as the seeds of a fit, give a spread."
+        ),
     ],
     images: Annotated[
         Path,
