@@ -152,7 +152,7 @@ def classified(
     rows = prompts.rows.float()
     if center == "own":
         text = group_means(rows, class_of).mean(0)
-        bridge = recentred(bridge, text, shown.images.rows.mean(0, dtype=torch.float64).float())
+        bridge = recentred(bridge, text, mean_row(shown.images.rows))
     classes = class_rows(rows, class_of, bridge.text.mean)
     blocks = cosines(bridge, classes, shown.images.rows, space=space, block=block)
     offsets = {
@@ -161,6 +161,12 @@ def classified(
         "balanced": balance(blocks),
     }
     return outcomes(blocks, shown.label, offsets)
+
+
+def mean_row(rows: Float[Tensor, "n d"], block: int = BLOCK) -> Float[Tensor, " d"]:
+    """The mean of rows that may lie on disk, in blocks and float64."""
+    parts = (rows[at : at + block].double().sum(0) for at in range(0, len(rows), block))
+    return (sum(parts) / len(rows)).float()
 
 
 def recentred(

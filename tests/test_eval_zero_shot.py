@@ -24,6 +24,7 @@ from eval.zero_shot import (
     hubs,
     mean_of,
     mean_per_class,
+    mean_row,
     outcomes,
 )
 
@@ -192,6 +193,11 @@ def world():
         ),
         bridge,
     )
+
+
+def test_mean_row_in_blocks():
+    rows = table(50, 6).half()
+    assert torch.allclose(mean_row(rows, block=7), rows.double().mean(0).float(), atol=1e-6)
 
 
 @pytest.mark.parametrize("space", ["image", "text"])
