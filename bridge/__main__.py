@@ -24,7 +24,9 @@ COMMANDS = {  # name: (where it lives, what it does)
     "embed": ("bridge.cli:embed", "Turn captions or images into embeddings."),
     "fit": ("bridge.cli:fit", "Fit a bridge between text and image embeddings."),
     "caption": ("bridge.cli_caption:caption", "Write a sentence for each image."),
-    "eval": ("eval.cli:app", "Measure alignment, retrieval and captions."),
+    "classify": ("bridge.cli_search:classify", "Name what is in images, from class names alone."),
+    "search": ("bridge.cli_search:search", "Find images for a text, or texts for an image."),
+    "eval": ("eval.cli:app", "Measure alignment, retrieval, captions and zero-shot."),
 }
 
 

@@ -39,17 +39,18 @@ def embed_images(
     workers: int | None = None,
     strict: bool = False,
     overwrite: bool = False,
+    wanted: Callable[[str], bool] = lambda name: True,
     progress: Progress = lambda done, total: None,
 ) -> Embeddings:
     """Embed every image below `folder` into the file `out`; ids are paths relative to it.
 
-    Files are decoded in `workers` threads while the model computes. One that cannot be read is
-    listed under `about["unreadable"]`, or raises InputError if `strict`. An interrupted run goes
-    on; a finished one of the same settings is returned as it is.
+    `wanted` says of an id whether to take it. Files are decoded in `workers` threads while the
+    model computes. One that cannot be read is listed under `about["unreadable"]`, or raises
+    InputError if `strict`. An interrupted run goes on; a finished one of the same settings is
+    returned as it is.
     """
-    paths = find_images(folder)
-    root = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    names = [printable(path.relative_to(root).as_posix()) for path in paths]
+    named = [(path, name) for path, name in named_images(folder) if wanted(name)]
+    paths, names = [path for path, _ in named], [name for _, name in named]
     request = {
         "encoder": encoder.about,
         "source": {"images": len(paths), "digest": stamp(paths, names)},
@@ -151,6 +152,12 @@ def embed_window(
     return in_order, cut
 
 
+def named_images(folder: PathLike) -> list[tuple[Path, str]]:
+    """All images below a folder, each with its id: the path relative to the folder."""
+    root = Path(folder) if Path(folder).is_dir() else Path(folder).parent
+    return [(path, printable(path.relative_to(root).as_posix())) for path in find_images(folder)]
+
+
 def printable(name: str) -> str:
     """A file name as an id: bytes that are no UTF-8 become escapes."""
     return name.encode("utf-8", "backslashreplace").decode()
@@ -224,15 +231,15 @@ def finish(writer: Writer, request: dict, start: float, **noted: Any) -> Embeddi
 
 
 def ahead(
-    prepare: Callable[[int], Any], items: Sequence[int], workers: int, batch_size: int
-) -> Iterator[tuple[int, Any]]:
+    prepare: Callable[[Any], Any], items: Sequence, workers: int, batch_size: int
+) -> Iterator[tuple[Any, Any]]:
     """Yield (item, prepare(item)) in order, prepared in threads up to two batches ahead.
 
     Threads and not processes: Pillow and torch release the interpreter while they work, and
     nothing has to be copied between processes or to fit into shared memory.
     """
     with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[tuple[int, Future]] = deque()
+        waiting: deque[tuple[Any, Future]] = deque()
         try:
             for item in items:
                 waiting.append((item, pool.submit(prepare, item)))

@@ -1,4 +1,4 @@
-"""Frozen vision encoders: RGB pictures in, one row each out. The only user of timm."""
+"""Frozen vision encoders: RGB pictures in, one row each out. The only user of timm's models."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -15,11 +15,12 @@ from torch import Tensor
 
 from bridge import maps
 from bridge.decode import Candidate, Decoder, Decoding, load_decoder, reranked
-from bridge.encode_text import TextEncoder, text_encoder, text_encoder_of
-from bridge.encode_vision import VisionEncoder, vision_encoder, vision_encoder_of
+from bridge.encode_text import TextEncoder
+from bridge.encode_vision import VisionEncoder
 from bridge.errors import InputError
 from bridge.files import PathLike
 from bridge.maps import Bridge
+from bridge.search import noted, text_encoder_for, vision_encoder_for
 
 RERANKED = 4  # candidates that are compared when a caption is to be reranked
 
@@ -45,35 +46,25 @@ class OpenBridge:
     def paired(self) -> bool:
         return self.bridge.about.get("paired", True)
 
-    def encoder_of(self, side: str) -> dict:
-        """What the bridge noted of its encoder."""
-        return self.bridge.about.get(side, {}).get("encoder", {})
-
     @cached_property
     def vision(self) -> VisionEncoder:
-        spec, device = self.choice.image_encoder, self.choice.device
-        if spec:
-            return vision_encoder(spec, device=device)
-        return vision_encoder_of(self.encoder_of("image"), device=device)
+        return vision_encoder_for(self.bridge, self.choice.image_encoder, device=self.choice.device)
 
     @cached_property
     def words(self) -> TextEncoder:
-        spec, device = self.choice.text_encoder, self.choice.device
-        if spec:
-            return text_encoder(spec, device=device)
-        return text_encoder_of(self.encoder_of("text"), device=device)
+        return text_encoder_for(self.bridge, self.choice.text_encoder, device=self.choice.device)
 
     @cached_property
     def decoder(self) -> Decoder:
         found = load_decoder(self.decoder_folder(), device=self.choice.device)
-        found.check_encoder(self.encoder_of("text"), len(self.bridge.text.mean))
+        found.check_encoder(noted(self.bridge, "text"), len(self.bridge.text.mean))
         return found
 
     def decoder_folder(self) -> Path:
         """The chosen decoder, or `decoder` in the folder of the bridge's text encoder."""
         if self.choice.decoder:
             return Path(self.choice.decoder)
-        name = self.encoder_of("text").get("name", "unknown")
+        name = noted(self.bridge, "text").get("name", "unknown")
         folder = Path(name.partition(":")[2] or name) / "decoder"
         if not folder.is_dir():
             raise InputError(

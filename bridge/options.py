@@ -14,6 +14,9 @@ TextFile = Annotated[Path, typer.Argument(help="Text embeddings.", metavar="TEXT
 ImageFile = Annotated[Path, typer.Argument(help="Image embeddings.", metavar="IMAGES")]
 EmbeddingsOut = Annotated[Path, typer.Option("--out", "-o", help="Embeddings file to write.")]
 ReportOut = Annotated[Path, typer.Option("--out", "-o", help="Report (JSON) to write.")]
+DropFitted = Annotated[
+    bool, typer.Option("--drop-fitted", help="Leave out images that the bridge was fitted on.")
+]
 Beams = Annotated[int, typer.Option(min=1, help="Beams of the search; 1 is greedy.")]
 LengthPenalty = Annotated[
     float, typer.Option(help="Exponent of the length; larger means longer captions.")

@@ -1,12 +1,14 @@
 """A report: figures, their chance levels, and all that it takes to make them again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from jaxtyping import Float
 from rich.table import Table
+from torch import Tensor
 
 from bridge.errors import InputError
 from bridge.files import PathLike, existing, replacing, write_json
@@ -59,6 +61,13 @@ def load(path: PathLike) -> Report:
         ) from error
 
 
+def request_of(path: PathLike, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What the report at `path` was asked for, as far as `settings` go."""
+    made = load(path)
+    asked = {key: made.settings.get(key) for key in settings}
+    return {"task": made.task, "settings": asked, "inputs": made.inputs}
+
+
 def no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
@@ -87,6 +96,46 @@ def table(reports: Mapping[str, Report], *, title: str | None = None) -> Table:
     return made
 
 
+def zero_shot_table(report: Report) -> Table:
+    """One row a way to score, beside Top-1, Top-5 and the mean over classes; chance first."""
+    settings, metrics = report.settings, report.metrics
+    title = f"{settings['class_count']} classes, {settings['images']} images"
+    made = with_heads(title, "", "Top-1", "Top-5", "mean per class")
+    keys = [key for key in ("top1", "top5", "mean_per_class") if f"cosine.{key}" in metrics]
+    made.add_row("chance", *(figure(report.chance[f"cosine.{key}"]) for key in keys), style="dim")
+    ways = {f"{way}": way for way in ("cosine", "csls", "balanced")}
+    ways |= {f"{way}, pairs": f"ceiling.{way}" for way in ways}
+    ways |= {"clusters, no map": "blind_match"}
+    for said, way in ways.items():
+        if f"{way}.top1" in metrics:
+            mark = " *" if said.split(",")[0] in settings["transductive"] else ""
+            made.add_row(f"{said}{mark}", *(ranged(metrics, f"{way}.{key}") for key in keys))
+    return made
+
+
+def bridges_table(report: Report) -> Table:
+    """One row a bridge of a zero-shot report: its verdict, and Top-1 and Top-5 by cosine."""
+    made = with_heads("each bridge, by cosine", "", "verdict", "Top-1", "Top-5")
+    for one in report.metrics["bridges"]:
+        found = (ranged(one, f"cosine.{key}") for key in ("top1", "top5"))
+        made.add_row(one["bridge"], one["verdict"] or "-", *found)
+    return made
+
+
+def with_heads(title: str, *heads: str) -> Table:
+    made = Table(title=title, title_justify="left")
+    for place, head in enumerate(heads):
+        made.add_column(head, justify="right" if place else "left", no_wrap=True)
+    return made
+
+
+def ranged(metrics: Mapping[str, Any], key: str) -> str:
+    """A share with its interval, in few characters: 0.136 .127-.146."""
+    shown = figure(metrics.get(key))
+    low, high = (f"{bound:.3f}".lstrip("0") for bound in metrics.get(f"{key}.interval", (0, 0)))
+    return f"{shown} {low}-{high}" if f"{key}.interval" in metrics else shown
+
+
 def cell(metrics: dict[str, Any], key: str) -> str:
     shown = figure(metrics.get(key))
     if reach := metrics.get(f"{key}.interval"):
@@ -111,9 +160,7 @@ def plot_curve(reports: "Report | Mapping[str, Report]", path: PathLike) -> None
     from matplotlib.ticker import EngFormatter
 
     named = {"text and image": reports} if isinstance(reports, Report) else reports
-    kind = Path(path).suffix.removeprefix(".")
-    if kind not in ("png", "svg", "pdf"):
-        raise InputError(f"expected a plot name that ends in .png, .svg or .pdf, got {path}")
+    kind = plot_kind(path)
     drawing = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = drawing.add_subplot()
     chance: dict[int, float] = {}
@@ -150,3 +197,34 @@ def plot_curve(reports: "Report | Mapping[str, Report]", path: PathLike) -> None
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     with replacing(path) as temporary:
         drawing.savefig(temporary, format=kind, dpi=160)
+
+
+LABELLED = 120  # classes whose names still fit beside a table of confusions
+
+
+def plot_confusions(confusion: Float[Tensor, "c c"], labels: Sequence[str], path: PathLike) -> None:
+    """Draw what is taken for what, as shares of a class's images, into a png, svg or pdf file."""
+    from matplotlib.figure import Figure
+
+    kind = plot_kind(path)
+    side = min(4 + 0.11 * len(labels), 16.0)
+    drawing = Figure(figsize=(side + 1, side), layout="constrained")
+    axes = drawing.add_subplot()
+    share = confusion / confusion.sum(1, keepdim=True)
+    shades = axes.imshow(share.numpy(), cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    drawing.colorbar(shades, ax=axes, label="share of the images of a class", shrink=0.6)
+    if len(labels) <= LABELLED:
+        places, size = range(len(labels)), 4.5 if len(labels) > 40 else 8
+        axes.set_xticks(places, labels, rotation=90, fontsize=size)
+        axes.set_yticks(places, labels, fontsize=size)
+    axes.set_xlabel("taken for")
+    axes.set_ylabel("shown")
+    with replacing(path) as temporary:
+        drawing.savefig(temporary, format=kind, dpi=160)
+
+
+def plot_kind(path: PathLike) -> str:
+    kind = Path(path).suffix.removeprefix(".")
+    if kind not in ("png", "svg", "pdf"):
+        raise InputError(f"expected a plot name that ends in .png, .svg or .pdf, got {path}")
+    return kind

@@ -129,7 +129,11 @@ def interval(found: Float[Tensor, " n"], image: Int[Tensor, " n"]) -> tuple[floa
     off = torch.zeros(images, dtype=torch.float64).index_add_(0, image, found - mean)
     variance = float(off.square().sum()) / n**2
     drawn = len(image.unique())
-    n = min(mean * (1 - mean) / variance, n) if variance > 0 else drawn
+    return wilson(mean, min(mean * (1 - mean) / variance, n) if variance > 0 else drawn)
+
+
+def wilson(mean: float, n: int | float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share that `n` independent draws gave."""
     square = NINETY_FIVE**2 / n
     middle = (mean + square / 2) / (1 + square)
     reach = (square * mean * (1 - mean) + square**2 / 4) ** 0.5 / (1 + square)

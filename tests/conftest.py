@@ -96,3 +96,41 @@ def pictures(tmp_path) -> Path:
         place = folder / "more" if index == 9 else folder
         Image.fromarray(pixels).save(place / f"{index}.png")
     return folder
+
+
+@pytest.fixture(scope="session")
+def colours(tmp_path_factory, text_model) -> Path:
+    """Red and blue pictures with their captions, embedded by a tiny text model and a real vision
+    model, and a bridge from these pairs; `new/` holds pictures that it was not fitted on, in a
+    folder a colour."""
+    from bridge.captions import Caption, write_captions
+    from bridge.embed import embed_captions, embed_images
+    from bridge.encode_text import text_encoder
+    from bridge.encode_vision import vision_encoder
+    from bridge.fitting import fit
+
+    folder, chance = tmp_path_factory.mktemp("colours"), np.random.default_rng(0)
+    paint = {"red": (200, 30, 30), "blue": (30, 30, 200)}
+    captions = []
+    for index in range(24):
+        name = ("red", "blue")[index % 2]
+        pixels = np.clip(chance.normal(paint[name], 25, (64, 64, 3)), 0, 255).astype(np.uint8)
+        place = folder / "new" / name if index >= 16 else folder / "pictures"
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(place / f"{index}.png")
+        if index < 16:
+            thing = ("dog", "cat", "boat", "house")[index // 2 % 4]
+            captions.append(Caption(f"{index}.png", f"a {name} {thing}", f"{index}.png#0"))
+    write_captions(folder / "captions.jsonl", captions)
+    text = embed_captions(
+        folder / "captions.jsonl",
+        text_encoder(f"hf:{text_model}", device="cpu"),
+        folder / "text.safetensors",
+    )
+    image = embed_images(
+        folder / "pictures",
+        vision_encoder("package:efficientnet-lite0", image_size=64, device="cpu"),
+        folder / "images.safetensors",
+    )
+    fit(text, image, method="ridge").save(folder / "bridge")
+    return folder

@@ -466,6 +466,26 @@ def test_impossible_worlds(tmp_path, wrong):
     assert not (tmp_path / "w").exists()
 
 
+def test_classes_are_drawn_into_a_folder_each(tmp_path):
+    out, ids = tmp_path / "classes", ["sheep", "teapot"]
+    world.build_classes(out, ids, per_class=2, seed=3, jobs=1)
+    drawn = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.jpg"))
+    assert drawn == [f"{name}/00{k}.jpg" for name in ids for k in (0, 1)]
+    shown = np.asarray(read_image(out / "teapot" / "001.jpg"), dtype=np.int16)
+    assert np.abs(shown - pixels(world.class_scene(things.BY_NAME["teapot"], 1, 3))).mean() < 6
+    before = (out / "sheep" / "000.jpg").stat().st_mtime_ns
+    world.build_classes(out, ids, per_class=2, seed=3, jobs=1)
+    assert (out / "sheep" / "000.jpg").stat().st_mtime_ns == before
+    with pytest.raises(InputError, match="per_class = 2, now per_class = 3"):
+        world.build_classes(out, ids, per_class=3, seed=3, jobs=1)
+    with pytest.raises(InputError, match="'unicorn' is no class of the drawn world"):
+        world.build_classes(out, ["unicorn"], per_class=1, seed=0)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "diary.txt").write_text("mine")
+    with pytest.raises(InputError, match="is no folder of drawn classes"):
+        world.build_classes(tmp_path / "mine", ids, per_class=1, seed=0, overwrite=True)
+
+
 # ---- the paired geometry, on a real vision and a real text model
 
 

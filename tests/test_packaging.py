@@ -15,7 +15,8 @@ def sources() -> set[str]:
     return {
         path.relative_to(ROOT).as_posix()
         for package in ("bridge", "train", "eval")
-        for path in (ROOT / package).rglob("*.py")
+        for path in (ROOT / package).rglob("*")
+        if path.suffix in (".py", ".txt")
     }
 
 

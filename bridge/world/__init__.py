@@ -5,14 +5,22 @@ would, `draw` paints it, `build` writes many of both to files.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
 from bridge.captions import Caption, write_captions
 from bridge.errors import InputError
-from bridge.files import PathLike, already_made, remove, replacing, write_json
+from bridge.files import (
+    PathLike,
+    already_made,
+    check_folder_of,
+    remove,
+    replacing,
+    write_json,
+)
 from bridge.world.drawing import draw
 from bridge.world.grammar import captions
 from bridge.world.scenes import NOISE, Scene, Thing, check_share, class_scene, scene
@@ -24,6 +32,7 @@ __all__ = [
     "Thing",
     "WorldClass",
     "build",
+    "build_classes",
     "captions",
     "class_scene",
     "draw",
@@ -97,20 +106,85 @@ def build(
                 )
             ),
         )
-    missing = [i for i in range(pictures) if not (out / "images" / image_id(i)).exists()]
+    paint(
+        {
+            out / "images" / image_id(index): partial(scene, seed, index, noise=picture_noise)
+            for index in range(pictures)
+        },
+        size,
+        jobs,
+        progress,
+    )
+
+
+def build_classes(
+    out: PathLike,
+    ids: Sequence[str],
+    *,
+    per_class: int,
+    seed: int,
+    picture_noise: float = NOISE,
+    size: int = 224,
+    jobs: int = -1,
+    overwrite: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Draw `per_class` pictures of each of these classes, `<out>/<class id>/000.jpg` and so on.
+
+    The class is a picture's main thing; others may stand beside it, as in every scene. Settings,
+    `jobs` and a repeated run as in `build`. Raises InputError for an id that is no class.
+    """
+    out, known = Path(out), {each.id: each for each in CLASSES}
+    check_folder_of(out, "classes.json", "folder of drawn classes")
+    if strange := [class_id for class_id in ids if class_id not in known]:
+        raise InputError(f"{strange[0]!r} is no class of the drawn world")
+    check_share("picture_noise", picture_noise)
+    request = {
+        "format": FORMAT,
+        "seed": seed,
+        "classes": list(ids),
+        "per_class": per_class,
+        "picture_noise": picture_noise,
+        "size": size,
+    }
+    about = out / "classes.json"
+    made_by = json.loads(about.read_text()) if about.exists() else None
+    if not already_made(out, made_by, request, overwrite=overwrite):
+        remove(out)
+        write_json(about, request)
+    paint(
+        {
+            out / class_id / f"{index:03d}.jpg": partial(
+                class_scene, known[class_id], index, seed, noise=picture_noise
+            )
+            for class_id in ids
+            for index in range(per_class)
+        },
+        size,
+        jobs,
+        progress,
+    )
+
+
+def paint(
+    wanted: Mapping[Path, Callable[[], Scene]],
+    size: int,
+    jobs: int,
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Draw the pictures that are not there yet."""
+    missing = [(path, of) for path, of in wanted.items() if not path.exists()]
     batches = [missing[start : start + BATCH] for start in range(0, len(missing), BATCH)]
-    done = pictures - len(missing)
+    done = len(wanted) - len(missing)
     drawing = Parallel(n_jobs=jobs if len(batches) > 2 else 1, return_as="generator_unordered")
-    work = (delayed(write_pictures)(out, batch, seed, picture_noise, size) for batch in batches)
-    for drawn in drawing(work):
+    for drawn in drawing(delayed(write_pictures)(batch, size) for batch in batches):
         done += drawn
         if progress:
-            progress(done, pictures)
+            progress(done, len(wanted))
 
 
-def write_pictures(out: Path, indices: list[int], seed: int, noise: float, size: int) -> int:
-    for index in indices:
-        with replacing(out / "images" / image_id(index)) as temporary:
-            picture = draw(scene(seed, index, noise=noise), size)
-            picture.save(temporary, format="JPEG", quality=90)
-    return len(indices)
+def write_pictures(batch: Sequence[tuple[Path, Callable[[], Scene]]], size: int) -> int:
+    for path, of in batch:
+        with replacing(path) as temporary:
+            draw(of(), size).save(temporary, format="JPEG", quality=90)
+    return len(batch)
