@@ -9,7 +9,7 @@ from bridge import maps
 from bridge.config import load
 from bridge.errors import InputError
 from eval import report as reports
-from train import quickstart
+from train import quickstart, uses
 from train.config import TrainConfig
 
 
@@ -22,6 +22,9 @@ def small(monkeypatch):
         optim = config.optim.model_copy(update={"steps": min(3, config.optim.steps), "batch": 16})
         monkeypatch.setitem(quickstart.ENCODERS, name, config.model_copy(update={"optim": optim}))
     monkeypatch.setattr(quickstart, "TRAINED", quickstart.ENCODERS["good views"])
+    optim = uses.DECODER.optim.model_copy(update={"steps": 3, "batch": 16})
+    monkeypatch.setattr(uses, "DECODER", uses.DECODER.model_copy(update={"optim": optim}))
+    monkeypatch.setattr(uses, "DRAWN", 1)
 
 
 def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
@@ -35,7 +38,10 @@ def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
         1 / 24
     )
     html = (out / "report.html").read_text()
-    assert html.count("data:image/jpeg") == quickstart.SHOWN and "scene-000000.jpg" in html
+    assert html.count("data:image/jpeg") == quickstart.SHOWN and "written by the decoder" in html
+    assert report.chance["classes.cosine.top5"] == 0.05
+    assert report.metrics["captioning.human.cider"] > report.chance["captioning.human.cider"]
+    assert (out / "good-views" / "run" / "encoder" / "decoder" / "model.safetensors").exists()
     bridge = maps.load(out / "good-views" / "bridge-ridge")
     assert bridge.about["pairs"] == 36
     assert not bridge.are_seen([f"scene-{k:06d}.jpg" for k in range(24)]).any()

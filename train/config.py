@@ -78,7 +78,7 @@ class Run(Settings):
 
 class Writer(Settings):
     kind: Literal["nearest", "small", "gpt2"] = "small"
-    size: Literal["2m", "5m"] | None = None  # of small; by default 5m on a GPU, else 2m
+    size: Literal["tiny", "2m", "5m"] | None = None  # of small; by default 5m on a GPU, else 2m
     dropout: float = Field(0.1, ge=0, lt=1)  # of small
     positions: int = Field(4, ge=2)  # of the prefix
     max_tokens: int = Field(40, ge=4, le=512)

@@ -38,6 +38,7 @@ from train.loop import Hooks, Trainer, accelerator_for, one_number, start_folder
 from train.views import Batch, lay_out
 
 SIZES = {  # of `small`: layers, width, heads, pieces
+    "tiny": (2, 128, 4, 1024),
     "2m": (3, 192, 4, 4096),
     "5m": (4, 256, 4, 8192),
 }

@@ -29,6 +29,8 @@ from eval.page import Page
 from eval.report import Report, figure, plot_curve
 from train.config import Model, Objective, Optim, TrainConfig
 from train.loop import run as train
+from train.uses import CAPTIONED as SENTENCES
+from train.uses import Scenes, caption_pictures, classify_pictures, learn_to_write
 
 VISION = "package:efficientnet-lite0"
 PICTURES = 2200
@@ -77,6 +79,9 @@ class Found:
     alignment: dict[str, Report]
     mapped: Report
     retrieval: dict[tuple[str, str], Report]
+    captioning: Report
+    captions: dict[str, str]  # of held-out pictures
+    classes: Report
 
 
 def run(out: PathLike, *, seed: int = 0, overwrite: bool = False) -> None:
@@ -107,20 +112,29 @@ def run(out: PathLike, *, seed: int = 0, overwrite: bool = False) -> None:
                 folder / "captions.safetensors",
                 progress=progress,
             )
+    vision = vision_encoder(VISION, resize="squash", device="cpu")
     with clock.step("embedding pictures") as progress:
         images = embed_images(
-            out / "world" / "images",
-            vision_encoder(VISION, resize="squash", device="cpu"),
-            out / "images.safetensors",
-            progress=progress,
+            out / "world" / "images", vision, out / "images.safetensors", progress=progress
         )
     with clock.step("fitting and measuring") as progress:
         bridges = fit_all(out, texts, images)
-        found = measure_all(texts, images, bridges)
+        alignment, mapped, retrieval = measure_all(texts, images, bridges)
         progress(1, 1)
+    best, encoder = bridges["good views", "ridge"], out / "good-views" / "run" / "encoder"
+    with clock.step("training: a decoder") as progress:
+        decoder = learn_to_write(encoder, told, out, seed=seed, progress=progress)
+    with clock.step("captioning pictures") as progress:
+        scenes = Scenes(read_captions(drawn), [world.image_id(index) for index in range(TEST)])
+        captioning, captions = caption_pictures(
+            decoder, best, images, texts["good views"], scenes, progress=progress
+        )
+    with clock.step("classifying pictures") as progress:
+        classes = classify_pictures(out, encoder, vision, best, seed=seed, progress=progress)
+    found = Found(alignment, mapped, retrieval, captioning, captions, classes)
     report = summarise(found, request, clock)
     report.save(out / "report.json", overwrite=True)
-    write_page(out, report, found, texts["good views"], images, bridges["good views", "ridge"])
+    write_page(out, report, found, texts["good views"], images, best)
     for table in tables(report):
         console.results.print(table)
     total = sum(clock.seconds.values())
@@ -171,10 +185,11 @@ def fit_all(
 
 def measure_all(
     texts: dict[str, Embeddings], images: Embeddings, bridges: dict[tuple[str, str], Bridge]
-) -> Found:
+) -> tuple[dict[str, Report], Report, dict[tuple[str, str], Report]]:
+    """Alignment of each encoder, of the best one through its bridge, and retrieval by bridge."""
     test = halves(images)[0]
     best = bridges["good views", "ridge"]
-    return Found(
+    return (
         {name: measure_alignment(halves(text)[0], test) for name, text in texts.items()},
         measure_alignment(halves(texts["good views"])[0], test, bridge=best),
         {
@@ -191,6 +206,7 @@ def summarise(found: Found, request: dict, clock: Clock) -> Report:
     parts = {f"{name}.alignment": report for name, report in found.alignment.items()}
     parts["good views, through ridge.alignment"] = found.mapped
     parts |= {f"{name}, {method}.retrieval": r for (name, method), r in found.retrieval.items()}
+    parts |= {"captioning": found.captioning, "classes": found.classes}
     for prefix, part in parts.items():
         metrics |= {f"{prefix}.{key}": value for key, value in part.metrics.items()}
         chance |= {f"{prefix}.{key}": value for key, value in part.chance.items()}
@@ -209,11 +225,33 @@ def summarise(found: Found, request: dict, clock: Clock) -> Report:
 HEADS = {
     "alignment": ("mutual 10-NN", "calibrated", "CKA"),
     "retrieval": ("image R@1", "R@10", "rank", "text R@1", "R@10", "rank"),
+    "captioning": ("CIDEr", "BLEU-4", "ROUGE-L"),
+    "classes": ("Top-1", "Top-5"),
+}
+WRITTEN = {  # as a report names them: as people read them
+    "shuffled": "chance: a caption of another picture",
+    "constant": "one sentence for all",
+    "nearest": "nearest known caption",
+    "captions": "written by the decoder",
+    "check others": "written from texts, not pictures",
+    "human": "people",
 }
 
 
 def rows(report: Report, task: str) -> list[tuple[str, ...]]:
-    """Chance first, then a line for each encoder (and method)."""
+    """Chance first, then a line for each encoder (and method), or way to a caption or class."""
+    if task == "captioning":
+        keys = ("cider", "bleu_4", "rouge")
+        return [
+            (name, *(figure(report.metrics[f"captioning.{key}.{metric}"]) for metric in keys))
+            for key, name in WRITTEN.items()
+        ]
+    if task == "classes":
+        names = {"chance": report.chance, "good views, ridge": report.metrics}
+        return [
+            (name, *(figure(values[f"classes.cosine.{key}"]) for key in ("top1", "top5")))
+            for name, values in names.items()
+        ]
     if task == "alignment":
         keys = ["mutual_knn", "mutual_knn.calibrated", "cka"]
         names = [*ENCODERS, "good views, through ridge"]
@@ -232,6 +270,8 @@ def titles() -> dict[str, str]:
         "alignment": f"Alignment of captions and pictures of {TEST} held-out scenes, no map fitted",
         "retrieval": f"Images found by one caption, texts found by image (rank: median);\n"
         f"{TEST} held-out scenes, bridges fitted on {PICTURES - TEST} others",
+        "captioning": f"Captions of {SENTENCES} held-out pictures, through the ridge bridge",
+        "classes": "Classes of fresh pictures from their names alone, no example seen",
     }
 
 
@@ -241,7 +281,7 @@ def tables(report: Report) -> Iterator[Table]:
         for position, head in enumerate(("", *HEADS[task])):
             table.add_column(head, justify="right" if position else "left", no_wrap=True)
         for line in rows(report, task):
-            table.add_row(*line, style="dim" if line[0] == "chance" else None)
+            table.add_row(*line, style="dim" if line[0].startswith("chance") else None)
         yield table
 
 
@@ -268,25 +308,27 @@ def write_page(
         "Mutual 10-nearest-neighbour overlap against the number of scenes, for each encoder",
         "Means over random subsets of the held-out scenes; the dashed line is chance, k / (n - 1).",
     )
-    page.heading("Pictures and the captions nearest to them")
+    page.heading("Pictures, what the decoder writes of them, and the captions nearest to them")
     page.note(
-        f"Among {TEST * 5:,} captions of held-out scenes, through the ridge bridge; bold ones were "
-        "written for the picture."
+        "In each card first the sentence that the decoder wrote. Below it the nearest among "
+        f"{TEST * 5:,} captions of held-out scenes; bold ones were written for the picture. Both "
+        "through the ridge bridge."
     )
-    page.cards(cards(out, halves(text)[0], halves(image)[0], bridge))
+    page.cards(cards(out, found.captions, halves(text)[0], halves(image)[0], bridge))
     page.note(
         ", ".join(f"{step} {seconds:.0f} s" for step, seconds in report.settings["seconds"].items())
     )
     page.save(out / "report.html")
 
 
-def cards(out: Path, text: Embeddings, image: Embeddings, bridge: Bridge):
-    """The first test pictures, each with its five nearest captions."""
+def cards(out: Path, written: dict[str, str], text: Embeddings, image: Embeddings, bridge: Bridge):
+    """The first test pictures, each with its written caption and its five nearest ones."""
     of_row = {c.id: c.text for c in read_captions(out / "captions.jsonl")}
     queries = image.take(range(SHOWN))
     texts, images = bridge.both_in("image", text.rows, queries.rows)
     found = []
     for image_id, near in zip(queries.ids, nearest(images, texts, 5)[1].tolist(), strict=True):
         lines = [(of_row[text.ids[row]], text.image_ids[row] == image_id) for row in near]
-        found.append((read_image(out / "world" / "images" / image_id), image_id, lines))
+        picture = read_image(out / "world" / "images" / image_id)
+        found.append((picture, f"“{written[image_id]}”", lines))
     return found
