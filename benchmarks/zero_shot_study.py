@@ -197,7 +197,7 @@ def tables(study: Study, made: dict[tuple[str, str], list[Path]]) -> Iterator[st
         + f". Clusters named by the labels: {found['blind_match.oracle']:.3f} "
         f"(shuffled labels {chance['blind_match.oracle']:.3f})."
     )
-    yield from heads("Most confused", "shown | taken for | share of its images")
+    yield from heads("Most confused (first bridge)", "shown | taken for | share of its images")
     for bridges in list(made.values())[:1]:
         for pair in study.measure(bridges)["metrics"]["confusions"][:12]:
             yield f"| {pair['name']} | {pair['taken_for_name']} | {pair['share']:.2f} |"
