@@ -252,16 +252,18 @@ def standing(basin: Basin, rivals: Sequence[Basin]) -> tuple[bool, float]:
 
     Contenders are families at least half as large as the largest: candidates are many, and what
     most of them tend to counts for more than how well a map fits, since among several maps a wrong
-    one often fits the rows best by chance. Where there are known pairs, their cosines decide, from
-    MANY_PAIRS on between all basins.
+    one often fits the rows best by chance. Where there are known pairs, their cosines and what rows
+    say decide, from MANY_PAIRS on the cosines alone and between all basins.
     """
     largest = max(rival.evidence["share"] for rival in rivals)
     contends = basin.evidence["share"] >= largest / 2
+    keys = [key for key in basin.evidence if key != "pairs"]
     if "known" in basin.evidence:
-        return contends or basin.evidence["pairs"] >= MANY_PAIRS, basin.evidence["known"]
+        if basin.evidence["pairs"] >= MANY_PAIRS:
+            return True, basin.evidence["known"]
+        keys = ["known", "csls", "held", "matched"]
     ranks = [
-        np.mean([basin.evidence[key] >= rival.evidence[key] for rival in rivals])
-        for key in basin.evidence
+        np.mean([basin.evidence[key] >= rival.evidence[key] for rival in rivals]) for key in keys
     ]
     return contends, float(np.mean(ranks))
 
@@ -336,10 +338,14 @@ def search(
     found = moved(problem, found, [basin.rotation for basin in found])
     found = apart(problem, found, SAME_BASIN)
     start = found[0].rotation
-    ahead, made = found[:carried], [[] for _ in found[:carried]]
+    if problem.known is not None:
+        carried = max(1, carried - 1)  # one place is for the pairs' own basin
+    ahead = found[:carried]
     if problem.known is not None:
         jobs = [(problem, b.rotation, (seed, 2, i), settled) for i, b in enumerate(ahead)]
         ahead = moved(problem, ahead, workshop.each("known pairs", settle, jobs))
+        ahead.append(from_pairs(problem, workshop, ahead[0], guided, settled, (seed, 2)))
+    made: list[list[Candidate]] = [[] for _ in ahead]
     for turn in range(rounds):
         if workshop.late(0.8):
             break
@@ -354,6 +360,34 @@ def search(
     }
     signs |= against_random(blind, workshop, found[0], settled, seed)
     return Search(tuple(found), signs, start)
+
+
+def from_pairs(
+    problem: Problem,
+    workshop: Workshop,
+    rival: Basin,
+    count: int,
+    runs: int,
+    seed: Sequence[int],
+) -> Basin:
+    """The basin that candidates guided by the known pairs alone lead to.
+
+    A blind search may have found a wrong basin, out of which a few pairs do not pull it. It stands
+    as a contender with the share and agreement of `rival`: candidates that were guided agree
+    whether they are right or wrong.
+    """
+    start = guided_by_pairs(problem, workshop, "from pairs", count, seed)
+    (rotation,) = workshop.each("from pairs", settle, [(problem, start, (*seed, 1000), runs)])
+    return moved(problem, [rival], [rotation])[0]
+
+
+def guided_by_pairs(
+    problem: Problem, workshop: Workshop, stage: str, count: int, seed: Sequence[int]
+) -> Map:
+    """The mean of candidates whose matching favours clusters that the known pairs join."""
+    guide = normed(problem.known)
+    jobs = [((*seed, 1000, i), guide) for i in range(count)]
+    return average(workshop.candidates(problem, stage, jobs), 1 / 3)
 
 
 def guided_round(

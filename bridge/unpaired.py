@@ -18,12 +18,15 @@ from threadpoolctl import threadpool_limits
 
 from bridge import fitting, paired
 from bridge.consensus import (
+    SAME_BASIN,
     Candidate,
     Job,
     Problem,
     Search,
     candidate,
+    guided_by_pairs,
     polish,
+    same,
     search,
 )
 from bridge.embeddings import Embeddings, check_finite, image_means
@@ -42,6 +45,7 @@ HELD_OUT = 500
 FOLDS = 5
 SEARCH_UP_TO = 40  # known pairs: more of them are as good a start as what a search finds
 ROUNDS_UP_TO = 20  # known pairs, likewise for rounds
+CONTEST = 16  # candidates with each part of the known pairs held out
 CHUNK = 20  # candidates between two notes in the journal
 SOFT_ROWS = 4000  # of a side, in the plan that the linear map is fitted on
 SOFT_SHARPNESS = 6.0
@@ -320,7 +324,7 @@ def consensus(
         for name, rows in (("text", problem.text), ("image", problem.image))
     }
     if count > 1:
-        signs |= contest(sides, problem, found, known, seed)
+        signs |= contest(sides, problem, found, known, cores, seed)
     cores.progress("finishing", 0, 1)
     if signs.get("alone_rank", 1.0) < signs.get("known_rank", 1.0):
         to_image, to_text = alone([side.components(WIDE, known=True) for side in sides])
@@ -348,7 +352,12 @@ def hold_out(rows: Rows) -> tuple[Rows, Rows]:
 
 
 def contest(
-    sides: Sequence[Side], problem: Problem, found: Search, known: Sequence[Rows], seed: int
+    sides: Sequence[Side],
+    problem: Problem,
+    found: Search,
+    known: Sequence[Rows],
+    cores: Cores,
+    seed: int,
 ) -> dict[str, float]:
     """Mean log rank of known pairs that are held out in turn, with unpaired rows and without.
 
@@ -362,11 +371,11 @@ def contest(
     narrow = [problem.text[: 4 * HELD_OUT], problem.image[: 4 * HELD_OUT]]
     order = generator.permutation(len(known[0]))
     shares: dict[str, list[np.ndarray]] = {"known_rank": [], "alone_rank": []}
-    for fold in np.array_split(order, min(FOLDS, len(order))):
+    for place, fold in enumerate(np.array_split(order, min(FOLDS, len(order)))):
         rest = np.setdiff1d(order, fold)
         cross = known[0][rest].T @ known[1][rest]
         without = replace(problem, known=cross, pairs=len(rest))
-        start = rotation_of(without.known) if found.blind is None else found.blind
+        start = held_out_start(without, found, cores, (seed, 11, place))
         rotation = polish(without, start, generator)
         held = [side[fold] for side in known]
         shares["known_rank"].append(rank_shares(rotation, rotation.T, held, narrow))
@@ -377,6 +386,21 @@ def contest(
     return {
         key: float(np.exp(np.log(np.concatenate(parts)).mean())) for key, parts in shares.items()
     }
+
+
+def held_out_start(
+    problem: Problem, found: Search, cores: Cores, seed: tuple[int, int, int]
+) -> Map:
+    """Where a search would have begun its last refinement had it known these pairs only.
+
+    The blind map, if the search stayed in its basin; else what candidates guided by the pairs tend
+    to; without a search the pairs' own rotation.
+    """
+    if found.blind is None:
+        return rotation_of(problem.known)
+    if same(problem, found.rotation, found.blind) > SAME_BASIN:
+        return found.blind
+    return guided_by_pairs(problem, cores, f"held-out pairs {seed[2] + 1}", CONTEST, seed)
 
 
 def alone(pairs: Sequence[Rows]) -> tuple[Map, Map]:
