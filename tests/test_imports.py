@@ -23,6 +23,7 @@ ONLY_IN = {
     "accelerate": {"train/loop.py"},
     "matplotlib": {"eval/report.py"},
     "numba": {"bridge/assignment.py"},
+    "ot": {"bridge/rivals.py"},
     "gradio": {"app.py"},
     "pycocoevalcap": {"eval/captioning.py"},
 }
