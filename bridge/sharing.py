@@ -177,7 +177,7 @@ def encoder_of(side: dict[str, Any]) -> str:
 def verdict_lines(verdict: dict[str, Any] | None) -> Iterator[str]:
     if verdict:
         yield from ("## Verdict", "")
-        yield f"Fitted without pairs, or with few, and judged without labels: **{verdict['level']}**"
+        yield f"Fitted without pairs or with few, and judged without labels: **{verdict['level']}**"
         yield from ("", *(f"- {reason}" for reason in verdict["reasons"]), "")
 
 
@@ -215,5 +215,6 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
             chance = report["chance"].get(key)
             level = "-" if chance is None else f"{chance:.4g}"
             yield f"| {key.replace('_', ' ').replace('.', ' ')} | {value:.4g} | {level} |"
-    said = ", ".join(f"{key} {plain(value)}" for key, value in report["settings"].items())
+    settings = {key: value for key, value in report["settings"].items() if key != "verdict"}
+    said = ", ".join(f"{key} {plain(value)}" for key, value in settings.items())
     yield from ("", f"Settings: {said}.", "")

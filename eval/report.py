@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from bridge.errors import InputError
 from bridge.files import PathLike, existing, replacing, write_json
@@ -66,7 +67,8 @@ def no_constant(name: str) -> None:
 def table(reports: Mapping[str, Report], *, title: str | None = None) -> Table:
     """One row a figure, one column a report (by its name), and the chance level beside them.
 
-    Reports whose chance levels differ (other numbers of items) show one each, in their order.
+    Reports whose chance levels differ (other numbers of items) show one each, in their order. The
+    verdict on a bridge that was fitted without pairs stands in the title.
     """
     keys = dict.fromkeys(
         key
@@ -74,7 +76,10 @@ def table(reports: Mapping[str, Report], *, title: str | None = None) -> Table:
         for key, value in report.metrics.items()
         if isinstance(value, int | float)
     )
-    made = Table(title=title, title_justify="left")
+    heading = [title] if title else []
+    for name, report in reports.items():
+        heading += verdict_lines(report, f" ({name})" if len(reports) > 1 else "")
+    made = Table(title=Text("\n".join(heading)) if heading else None, title_justify="left")
     made.add_column("figure")
     for name in [*reports, "chance"]:
         made.add_column(name, justify="right", style="dim" if name == "chance" else None)
@@ -85,6 +90,14 @@ def table(reports: Mapping[str, Report], *, title: str | None = None) -> Table:
         cells = (cell(report.metrics, key) for report in reports.values())
         made.add_row(key.replace("_", " ").replace(".", " "), *cells, " / ".join(levels))
     return made
+
+
+def verdict_lines(report: Report, of: str = "") -> list[str]:
+    """What was said without labels of the bridge behind a report, and why."""
+    verdict = report.settings.get("verdict")
+    if verdict is None:
+        return []
+    return [f"bridge{of} fitted without pairs, judged {verdict['level']}:", *verdict["reasons"]]
 
 
 def cell(metrics: dict[str, Any], key: str) -> str:
