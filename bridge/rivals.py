@@ -7,6 +7,7 @@ where the numbers of components differ). Where a rival differs from its publicat
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 import torch
@@ -28,11 +29,25 @@ Pairs = tuple[Rows, Rows]  # known pairs; row i of both belongs together
 
 @dataclass(frozen=True)
 class Rival:
-    """`fit` takes text rows, image rows, a generator and, if `takes_pairs`, known pairs or None."""
+    """`fit` takes text rows, image rows, a generator and, if `takes_pairs`, known pairs or None.
+
+    `needs` is a package of the extra `rivals`.
+    """
 
     fit: Callable[..., Map]
     source: str
     takes_pairs: bool = False
+    needs: str | None = None
+
+    def check(self, pairs: bool) -> None:
+        """Raise InputError for pairs that would not be used, and for a package that is missing."""
+        if pairs and not self.takes_pairs:
+            raise InputError("this method has no use for known pairs; consensus and rosetta have")
+        if self.needs and find_spec(self.needs) is None:
+            raise InputError(
+                "this method needs the package POT; install it with "
+                "`pip install 'platobridge[rivals]'`"
+            )
 
 
 def some(rows: Rows, count: int, generator: np.random.Generator) -> Rows:
@@ -208,12 +223,8 @@ def gw(text: Rows, image: Rows, generator: np.random.Generator) -> Map:
     POT's entropic solver couples 500 rows a side by their cosine distances, from the uniform
     plan; the rotation is that of the rows' cross-covariance under the plan. There it is 5000 rows.
     """
-    try:
-        import ot
-    except ImportError as error:
-        raise InputError(
-            "method gw needs the package POT; install it with `pip install 'platobridge[rivals]'`"
-        ) from error
+    import ot
+
     sides = [some(side, 500, generator) for side in (text, image)]
     tables = [1 - (side @ side.T).astype(np.float64) for side in sides]
     plan = ot.gromov.entropic_gromov_wasserstein(
@@ -344,7 +355,9 @@ RIVALS = {
         "Rosetta (Schnaus et al. 2026); our assignment search, assignments of at most 2000 rows",
         takes_pairs=True,
     ),
-    "gw": Rival(gw, "entropic Gromov-Wasserstein (Alvarez-Melis & Jaakkola 2018) on 500 rows"),
+    "gw": Rival(
+        gw, "entropic Gromov-Wasserstein (Alvarez-Melis & Jaakkola 2018) on 500 rows", needs="ot"
+    ),
     "wasserstein-procrustes": Rival(
         wasserstein_procrustes,
         "Wasserstein Procrustes (Grave et al. 2019), fewer and smaller batches",

@@ -162,8 +162,7 @@ def check_method(method: str, pairs: object, budget: float | None) -> None:
         raise InputError(f"expected a method of {', '.join(FITTERS)}, got {method!r}")
     if method == "consensus":
         return
-    if pairs is not None and not RIVALS[method].takes_pairs:
-        raise InputError(f"{method} has no use for known pairs; consensus and rosetta have")
+    RIVALS[method].check(pairs is not None)
     if budget is not None:
         raise InputError(f"{method} cannot be cut short by a budget; consensus can")
 
