@@ -95,10 +95,15 @@ def make(name: str, data: Path | None) -> dict:
     try:
         bridge, seconds = fitter(method, spec.kind)(problem, int(seed))
         metrics = problem.measure(bridge)
-    except Exception as error:  # a method that breaks down is a result
+    except (ValueError, ArithmeticError, RuntimeError) as error:  # to break down is a result
         return row | {"metrics": problem.chance, "error": f"{type(error).__name__}: {error}"}
-    verdict = bridge.about.get("verdict", {}).get("level")
-    return row | {"metrics": metrics, "seconds": round(seconds, 1), "verdict": verdict}
+    verdict = bridge.about.get("verdict", {})
+    return row | {
+        "metrics": metrics,
+        "seconds": round(seconds, 1),
+        "verdict": verdict.get("level"),
+        "reasons": verdict.get("reasons"),
+    }
 
 
 def tables(made: list[dict]) -> str:
