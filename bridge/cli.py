@@ -243,6 +243,15 @@ class Method(StrEnum):
     ols = "ols"
     rotation = "rotation"
     consensus = "consensus"
+    mini_vec2vec = "mini-vec2vec"
+    rosetta = "rosetta"
+    gw = "gw"
+    wasserstein_procrustes = "wasserstein-procrustes"
+    third_moment = "third-moment"
+    class_qap = "class-qap"
+
+
+FROM_PAIRS = (Method.ridge, Method.ols, Method.rotation)  # all others go with --unpaired
 
 
 class Captions(StrEnum):
@@ -256,7 +265,10 @@ def fit(
     out: Annotated[Path, typer.Option("--out", "-o", help="Bridge folder to write.")],
     method: Annotated[
         Method | None,
-        typer.Option(help="ridge (default), ols, rotation; with --unpaired consensus (default)."),
+        typer.Option(
+            help="ridge (default), ols, rotation; with --unpaired consensus (default), or a "
+            "published one to compare with."
+        ),
     ] = None,
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="TEXT and IMAGES belong to different images.")
@@ -310,10 +322,10 @@ def fit(
     from bridge.provenance import digest
 
     method = method or (Method.consensus if unpaired else Method.ridge)
-    if unpaired != (method == Method.consensus):
+    if unpaired == (method in FROM_PAIRS):
         raise InputError(
             f"{method} is no method for a fit {'without' if unpaired else 'from'} pairs; "
-            "consensus goes with --unpaired, ridge, ols and rotation without it"
+            f"{', '.join(FROM_PAIRS)} go without --unpaired, all others with it"
         )
     text_rows, image_rows = embeddings.load(text), embeddings.load(images)
     check_folder_of(out, "bridge.json", "bridge folder")
@@ -336,13 +348,15 @@ def fit(
         finished(made, allow_failed)
         return
     if unpaired:
-        from bridge.unpaired import fit_unpaired
+        from bridge.unpaired import check_method, fit_unpaired
 
+        check_method(method.value, known, seconds)
         journal = journal_of(out, request, overwrite)
         with stages() as progress:
             fitted = fit_unpaired(
                 text_rows,
                 image_rows,
+                method=method.value,
                 pairs=known,
                 drop_shared=drop_shared,
                 linear=linear,

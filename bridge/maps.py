@@ -125,6 +125,11 @@ class Bridge:
                 f"{folder} exists; name another folder, or replace it with --overwrite"
             )
         check_folder_of(folder, "bridge.json", "bridge folder")
+        with replacing(folder) as temporary:
+            self.write(temporary)
+
+    def write(self, folder: Path) -> None:
+        """Make `folder` and put `bridge.json` and `weights.safetensors` there."""
         tensors = {
             "text_mean": self.text.mean,
             "image_mean": self.image.mean,
@@ -138,14 +143,30 @@ class Bridge:
             side: {"unit": getattr(self, side).unit, "length": getattr(self, side).length}
             for side in ("text", "image")
         }
-        with replacing(folder) as temporary:
-            temporary.mkdir()
-            weights = temporary / "weights.safetensors"
-            save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, weights)
-            weights.chmod(0o666 & ~umask())  # save_file leaves it readable for its owner only
-            write_json(
-                temporary / "bridge.json", {"format": FORMAT, "spaces": sides, "about": self.about}
-            )
+        folder.mkdir()
+        weights = folder / "weights.safetensors"
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, weights)
+        weights.chmod(0o666 & ~umask())  # save_file leaves it readable for its owner only
+        write_json(folder / "bridge.json", {"format": FORMAT, "spaces": sides, "about": self.about})
+
+    def save_pretrained(self, folder: PathLike, **options: Any) -> None:
+        """A bridge folder with a card: sharing.save_pretrained."""
+        from bridge import sharing
+
+        sharing.save_pretrained(self, folder, **options)
+
+    @classmethod
+    def from_pretrained(cls, name: PathLike, **options: Any) -> "Bridge":
+        """A bridge from a folder or the hub: sharing.from_pretrained."""
+        from bridge import sharing
+
+        return sharing.from_pretrained(name, **options)
+
+    def push_to_hub(self, repo_id: str, **options: Any) -> str:
+        """Upload to the hub: sharing.push_to_hub."""
+        from bridge import sharing
+
+        return sharing.push_to_hub(self, repo_id, **options)
 
 
 def channel_in(weights: dict[str, Tensor]) -> Channel | None:
@@ -162,7 +183,9 @@ def umask() -> int:
 
 
 def load(folder: PathLike) -> Bridge:
-    """Read a bridge folder; raises InputError if it is missing, foreign or damaged."""
+    """Read a bridge folder, or hub:OWNER/NAME; raises InputError if it is missing or damaged."""
+    if str(folder).startswith("hub:"):
+        return Bridge.from_pretrained(folder)
     folder = existing(folder, "bridge folder")
     try:
         card = json.loads((folder / "bridge.json").read_text(encoding="utf-8"))

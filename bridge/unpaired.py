@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,15 @@ from threadpoolctl import threadpool_limits
 from bridge import fitting, paired
 from bridge.consensus import (
     SAME_BASIN,
+    Basin,
     Candidate,
     Job,
     Problem,
     Search,
+    against_random,
     candidate,
+    cycle,
+    evidence,
     guided_by_pairs,
     polish,
     same,
@@ -34,6 +39,7 @@ from bridge.errors import InputError
 from bridge.files import replacing
 from bridge.maps import Bridge, Space
 from bridge.provenance import id_hash, versions
+from bridge.rivals import RIVALS
 from bridge.transport import Map, Rows, csls, normed, refine, rotation_of, soft_matching, unit
 from bridge.verdict import Verdict, judge, structure
 
@@ -90,6 +96,7 @@ def fit_unpaired(
     text: Embeddings,
     image: Embeddings,
     *,
+    method: str = "consensus",
     pairs: int | Sequence[str] | None = None,
     drop_shared: bool = False,
     linear: bool = True,
@@ -102,15 +109,18 @@ def fit_unpaired(
 ) -> Bridge:
     """Fit a bridge from texts and images of which no pair, or only a few, are known.
 
-    `pairs` names images (or how many, drawn by `seed`) that stand on both sides and are known
-    pairs; every other image that stands on both sides is dropped from one of them, at random.
-    Without `pairs` such images are an error unless `drop_shared`. `linear` lets a non-rigid map
-    take the rotation's place where held-out rows do not speak against it. `budget` in seconds cuts
-    the search short; without one the result depends on the rows and `seed` alone. `journal` is a
-    folder in which an interrupted search finds its candidates again. The bridge's
+    `method` is consensus or one of rivals.RIVALS, which take no part of `effort` but `settled`, and
+    end with a rotation. `pairs` names images (or how many, drawn by `seed`) that stand on both
+    sides and are known pairs; every other image that stands on both sides is dropped from one of
+    them, at random. Without `pairs` such images are an error unless `drop_shared`. `linear` lets a
+    non-rigid map take the rotation's place where held-out rows do not speak against it. `budget` in
+    seconds cuts the search short; without one the result depends on the rows and `seed` alone.
+    `journal` is a folder in which an interrupted search finds its candidates again. The bridge's
     `about["verdict"]` says how far it can be trusted. Raises InputError for too few rows, rows that
-    are not finite, are constant or only repeat each other, and for pairs that are not there.
+    are not finite, are constant or only repeat each other, for pairs that are not there, and for an
+    unknown method or one that has no use for pairs or a budget.
     """
+    check_method(method, pairs, budget)
     progress = progress or (lambda stage, done, total: None)
     text, image, known, notes = part(text, image, pairs, drop_shared, seed)
     sides = [
@@ -118,11 +128,13 @@ def fit_unpaired(
         for place, (name, table) in enumerate((("text", text), ("image", image)))
     ]
     cores = Cores(workers, journal, budget, progress)
+    effort = effort or Effort()
     with threadpool_limits(1):  # the same sums in the same order, whatever the machine
-        fitted = consensus(sides, effort or Effort(), cores, linear, seed)
+        fitted = FITTERS[method](sides, effort, cores, linear, seed)
+    settings = {"effort": asdict(effort), "linear": linear, "budget": budget}
     about = {
-        "method": "consensus",
-        "settings": {"effort": asdict(effort or Effort()), "linear": linear, "budget": budget},
+        "method": method,
+        "settings": settings if method == "consensus" else {},
         "paired": False,
         "pairs": len(known),
         "seed": seed,
@@ -147,6 +159,16 @@ def fit_unpaired(
         torch.tensor(sorted(map(id_hash, ids))),
         about,
     )
+
+
+def check_method(method: str, pairs: object, budget: float | None) -> None:
+    if method not in FITTERS:
+        raise InputError(f"expected a method of {', '.join(FITTERS)}, got {method!r}")
+    if method == "consensus":
+        return
+    RIVALS[method].check(pairs is not None)
+    if budget is not None:
+        raise InputError(f"{method} cannot be cut short by a budget; consensus can")
 
 
 def lifted(source: Map, weight: Map, target: Map) -> torch.Tensor:
@@ -319,10 +341,7 @@ def consensus(
         settled=effort.settled,
         seed=seed,
     )
-    signs = found.signs | {
-        f"structure_{name}": structure(rows, np.random.default_rng((seed, 8)))
-        for name, rows in (("text", problem.text), ("image", problem.image))
-    }
+    signs = found.signs | structures(problem, seed)
     if count > 1:
         signs |= contest(sides, problem, found, known, cores, seed)
     cores.progress("finishing", 0, 1)
@@ -343,6 +362,45 @@ def consensus(
         [note],
         None if disputed is None else disputed + len(held_image),
     )
+
+
+def structures(problem: Problem, seed: int) -> dict[str, float]:
+    return {
+        f"structure_{name}": structure(rows, np.random.default_rng((seed, 8)))
+        for name, rows in (("text", problem.text), ("image", problem.image))
+    }
+
+
+def by_rival(
+    name: str, sides: Sequence[Side], effort: Effort, cores: Cores, _linear: bool, seed: int
+) -> Fitted:
+    """A published method's map, and those signs of it that need no candidates.
+
+    It works in all components, as its authors do; the signs are taken where their levels were set.
+    """
+    (_, text), (_, image) = (hold_out(side.components(WIDE)) for side in sides)
+    known = tuple(side.components(WIDE, known=True) for side in sides)
+    pairs = {"pairs": known} if len(known[0]) else {}
+    cores.progress(name, 0, 1)
+    rotation = RIVALS[name].fit(text, image, np.random.default_rng((seed, 20)), **pairs)
+    cores.progress(name, 1, 1)
+    (held_text, text), (held_image, image) = (
+        hold_out(side.components(COMPONENTS)) for side in sides
+    )
+    problem = Problem(text, image, held_text, held_image)
+    narrow = rotation[: text.shape[1], : image.shape[1]]
+    basin = Basin(narrow, evidence(problem, narrow))
+    signs = {"cycle": cycle(problem, narrow, seed)} | structures(problem, seed)
+    signs |= against_random(problem, cores, basin, effort.settled, seed)
+    notes = [RIVALS[name].source]
+    return Fitted(rotation, rotation.T, judge(signs), {"signs": signs, "basins": []}, notes)
+
+
+Fitter = Callable[[Sequence[Side], Effort, Cores, bool, int], Fitted]
+FITTERS: dict[str, Fitter] = {
+    "consensus": consensus,
+    **{name: partial(by_rival, name) for name in RIVALS},
+}
 
 
 def hold_out(rows: Rows) -> tuple[Rows, Rows]:

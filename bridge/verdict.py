@@ -47,6 +47,7 @@ def structure(rows: Rows, generator: np.random.Generator, clusters: int = 40) ->
 # docs/log.md; agreement and CSLS are necessary and never enough.
 RELIABLE = {"split_half": 0.65, "lead": 0.12, "held_margin": 0.08, "csls_margin": 0.015}
 COARSE = {"split_half": 0.4, "held_margin": 0.05, "csls_margin": 0.002}
+LEVELS = (("reliable", RELIABLE), ("coarse", COARSE))
 LEAST_STRUCTURE = 0.08
 LARGEST_CYCLE = 0.35
 RELIABLE_RANK, COARSE_RANK = 0.05, 0.25  # of held-out known pairs, see unpaired.contest
@@ -57,12 +58,15 @@ MEANING = {
     "csls_margin": "held-out CSLS is {:.4f} above that of maps from random starts",
 }
 
+NO_CANDIDATES = "no candidates whose halves, or basins, could be compared: coarse at most"
+
 
 def judge(signs: dict[str, float]) -> Verdict:
     """The verdict on a search by its signs (see consensus.search and unpaired.consensus).
 
     With known pairs, how well those that were held out are found decides. Without, a map is
-    reliable or coarse only if every sign reaches its level.
+    reliable or coarse only if every sign reaches its level; one that was not found by candidates
+    lacks the signs that they give, and is never more than coarse.
     """
     if "known_rank" in signs:
         rank = min(signs["known_rank"], signs["alone_rank"])
@@ -88,9 +92,9 @@ def judge(signs: dict[str, float]) -> Verdict:
             f"(1 - cosine, expected {LARGEST_CYCLE} or less)"
         )
         return Verdict("failed", (reason,))
-    missing: list[str] = []
-    for level, levels in (("reliable", RELIABLE), ("coarse", COARSE)):
-        short = [key for key, least in levels.items() if signs[key] < least]
+    missing = [] if "split_half" in signs else [NO_CANDIDATES]
+    for level, levels in LEVELS[bool(missing) :]:
+        short = [key for key in levels if key in signs and signs[key] < levels[key]]
         if not short:
             return Verdict(level, tuple(missing or (say(signs, key) for key in levels)))
         missing = [f"{say(signs, key)}, expected {levels[key]} for {level}" for key in short]

@@ -45,7 +45,7 @@ def measure_alignment(
         "drop_fitted": drop_fitted,
         "seed": seed,
     }
-    return report("alignment", found, asked, noted, inputs, start)
+    return report("alignment", found, asked, noted | judged(bridge), inputs, start)
 
 
 def measure_retrieval(
@@ -75,7 +75,15 @@ def measure_retrieval(
         one_way = retrieval(*sides, image_of_text, directions=[direction])
         found = {part: found[part] | one_way[part] for part in found}
     asked = {"space": space, "captions": captions, "drop_fitted": drop_fitted}
-    return report("retrieval", found, asked, noted, inputs, start)
+    return report("retrieval", found, asked, noted | judged(bridge), inputs, start)
+
+
+def judged(bridge: Bridge | None) -> dict:
+    """The verdict on a bridge that was fitted without pairs: its figures never go without it."""
+    verdict = bridge.about.get("verdict") if bridge else None
+    if verdict is None:
+        return {}
+    return {"verdict": {"level": verdict["level"], "reasons": list(verdict["reasons"])}}
 
 
 def report(

@@ -8,6 +8,7 @@ from typing import Any
 
 from jaxtyping import Float
 from rich.table import Table
+from rich.text import Text
 from torch import Tensor
 
 from bridge.errors import InputError
@@ -75,7 +76,8 @@ def no_constant(name: str) -> None:
 def table(reports: Mapping[str, Report], *, title: str | None = None) -> Table:
     """One row a figure, one column a report (by its name), and the chance level beside them.
 
-    Reports whose chance levels differ (other numbers of items) show one each, in their order.
+    Reports whose chance levels differ (other numbers of items) show one each, in their order. The
+    verdict on a bridge that was fitted without pairs stands in the title.
     """
     keys = dict.fromkeys(
         key
@@ -83,7 +85,10 @@ def table(reports: Mapping[str, Report], *, title: str | None = None) -> Table:
         for key, value in report.metrics.items()
         if isinstance(value, int | float)
     )
-    made = Table(title=title, title_justify="left")
+    heading = [title] if title else []
+    for name, report in reports.items():
+        heading += verdict_lines(report, f" ({name})" if len(reports) > 1 else "")
+    made = Table(title=Text("\n".join(heading)) if heading else None, title_justify="left")
     made.add_column("figure")
     for name in [*reports, "chance"]:
         made.add_column(name, justify="right", style="dim" if name == "chance" else None)
@@ -134,6 +139,14 @@ def ranged(metrics: Mapping[str, Any], key: str) -> str:
     shown = figure(metrics.get(key))
     low, high = (f"{bound:.3f}".lstrip("0") for bound in metrics.get(f"{key}.interval", (0, 0)))
     return f"{shown} {low}-{high}" if f"{key}.interval" in metrics else shown
+
+
+def verdict_lines(report: Report, of: str = "") -> list[str]:
+    """What was said without labels of the bridge behind a report, and why."""
+    verdict = report.settings.get("verdict")
+    if verdict is None:
+        return []
+    return [f"bridge{of} fitted without pairs, judged {verdict['level']}:", *verdict["reasons"]]
 
 
 def cell(metrics: dict[str, Any], key: str) -> str:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from conftest import embeddings
@@ -47,6 +49,17 @@ def test_alignment_report(planted):
     assert report.chance["mutual_knn"] == pytest.approx(10 / 299)
     mapped = measure_alignment(text, image, bridge=bridge, drop_fitted=True)
     assert mapped.settings["n"] == 100 and mapped.metrics["mutual_knn"] > 0.9
+
+
+def test_the_verdict_on_a_bridge_goes_with_its_figures(planted):
+    text, image, bridge = halves(planted)
+    verdict = {"level": "coarse", "reasons": ("so and so",), "deciding_images": ["a"]}
+    blind = replace(bridge, about=bridge.about | {"verdict": verdict})
+    for measure in (measure_retrieval, measure_alignment):
+        said = measure(text, image, bridge=blind, drop_fitted=True).settings["verdict"]
+        assert said == {"level": "coarse", "reasons": ["so and so"]}
+        without = measure(text, image, bridge=bridge, drop_fitted=True)
+        assert "verdict" not in without.settings
 
 
 def captioned(image, text):

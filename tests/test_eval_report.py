@@ -96,6 +96,21 @@ def test_a_number_stands_beside_its_chance():
     ]
 
 
+def test_a_verdict_stands_in_the_title():
+    verdict = {"level": "coarse", "reasons": ["halves of the candidates [both] agree by 0.5"]}
+    judged = replace(EXAMPLE, settings=EXAMPLE.settings | {"verdict": verdict})
+    said = str(table({"value": judged}, title="retrieval").title).splitlines()
+    assert said == [
+        "retrieval",
+        "bridge fitted without pairs, judged coarse:",
+        "halves of the candidates [both] agree by 0.5",
+    ]
+    several = str(table({"few": judged, "many": EXAMPLE}).title)
+    assert several.startswith("bridge (few) fitted") and "many" not in several
+    assert str(table({"value": EXAMPLE}, title="retrieval").title) == "retrieval"
+    assert table({"value": EXAMPLE}).title is None
+
+
 def test_reports_side_by_side():
     other = replace(
         EXAMPLE,

@@ -23,6 +23,8 @@ ONLY_IN = {
     "accelerate": {"train/loop.py"},
     "matplotlib": {"eval/report.py"},
     "numba": {"bridge/assignment.py"},
+    "ot": {"bridge/rivals.py"},
+    "huggingface_hub": {"bridge/sharing.py"},
     "gradio": {"app.py"},
     "pycocoevalcap": {"eval/captioning.py"},
 }

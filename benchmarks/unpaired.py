@@ -1,0 +1,175 @@
+"""Fits without pairs, or with a few, beside published methods: python -m benchmarks.unpaired
+
+    python -m benchmarks.unpaired --data DATA --out rows.jsonl --jobs 2
+
+One row a problem, method and seed, appended to --out as it is made: stopped, the run goes on where
+it was. Every fit has one core. Ends with the tables of benchmarks/README.md, in which chance and a
+fit from pairs stand beside; a fit that failed counts as chance.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
+
+from benchmarks import rows
+from benchmarks.problems import SPECS, Problem
+from bridge.fitting import fit
+from bridge.maps import Bridge
+from bridge.rivals import RIVALS
+from bridge.unpaired import Effort, fit_unpaired
+
+QUICK = Effort(candidates=100, rounds=1, guided=30, settled=2)
+RIVAL_SEEDS = 2  # they are slow, and differ from each other by more than their seeds do
+METHODS = {  # by kind of problem
+    "planted": ("paired", "quick consensus", *RIVALS),
+    "large": ("paired", "quick consensus", "mini-vec2vec"),
+    "real": ("paired", "consensus", *RIVALS),
+    "pairs": ("paired", "pairs alone", "consensus", "rosetta"),
+}
+
+
+def by_search(problem: Problem, seed: int, method: str, effort: Effort) -> tuple[Bridge, float]:
+    """A bridge and the seconds of its fit; those of a rival are without our verdict on it."""
+    stages: dict[str, list[float]] = {}
+
+    def progress(stage: str, done: int, total: int) -> None:
+        stages.setdefault(stage, []).append(time.perf_counter())
+
+    start = time.perf_counter()
+    bridge = fit_unpaired(
+        problem.text,
+        problem.image,
+        method=method,
+        pairs=problem.pairs,
+        seed=seed,
+        effort=effort,
+        workers=1,
+        progress=progress,
+    )
+    if method in RIVALS:
+        return bridge, stages[method][-1] - stages[method][0]
+    return bridge, time.perf_counter() - start
+
+
+def by_pairs(problem: Problem, seed: int, alone: bool) -> tuple[Bridge, float]:
+    """From all pairs that there are, by a rotation; or from the known ones, by ridge."""
+    start = time.perf_counter()
+    if alone:
+        bridge = fit(problem.text, problem.image, method="ridge", pairs=problem.pairs, seed=seed)
+    else:
+        bridge = fit(*problem.paired, method="rotation")
+    return bridge, time.perf_counter() - start
+
+
+def fitter(method: str, kind: str) -> Callable[[Problem, int], tuple[Bridge, float]]:
+    if method in ("paired", "pairs alone"):
+        return partial(by_pairs, alone=method == "pairs alone")
+    effort = Effort() if kind in ("real", "pairs") else QUICK
+    return partial(by_search, method=method.removeprefix("quick "), effort=effort)
+
+
+def plan(data: Path | None) -> Iterator[str]:
+    """Names of all rows whose data are there: problem/method/seed."""
+    for name, spec in SPECS.items():
+        absent = [folder for folder in spec.needs if not (data and (data / folder).is_dir())]
+        if absent:
+            print(f"{name} is left out: no {', '.join(absent)} in --data")
+            continue
+        for seed in range(spec.seeds):
+            for method in METHODS[spec.kind]:
+                if method not in RIVALS or seed < RIVAL_SEEDS:
+                    yield f"{name}/{method}/{seed}"
+
+
+def make(name: str, data: Path | None) -> dict:
+    """One row: figures, their chance, seconds, verdict; or what went wrong."""
+    problem_name, method, seed = name.split("/")
+    spec = SPECS[problem_name]
+    problem = spec.make(data, int(seed))
+    row = {"name": name, "problem": problem_name, "method": method, "seed": int(seed)}
+    row["chance"] = problem.chance
+    try:
+        bridge, seconds = fitter(method, spec.kind)(problem, int(seed))
+        metrics = problem.measure(bridge)
+    except (ValueError, ArithmeticError, RuntimeError) as error:  # to break down is a result
+        return row | {"metrics": problem.chance, "error": f"{type(error).__name__}: {error}"}
+    verdict = bridge.about.get("verdict", {})
+    return row | {
+        "metrics": metrics,
+        "seconds": round(seconds, 1),
+        "verdict": verdict.get("level"),
+        "reasons": verdict.get("reasons"),
+    }
+
+
+def tables(made: list[dict]) -> str:
+    """A markdown table a problem: means over seeds, the worst seed in brackets."""
+    parts = []
+    for problem in dict.fromkeys(row["problem"] for row in made):
+        here = [row for row in made if row["problem"] == problem]
+        keys = list(here[0]["chance"])
+        lines = [
+            f"**{problem}**\n",
+            f"| method | {' | '.join(keys)} | seconds | verdicts | seeds (failed) |",
+            "|---" * (len(keys) + 4) + "|",
+            f"| chance | {' | '.join(figure(here[0]['chance'][key]) for key in keys)} | | | |",
+        ]
+        for method in dict.fromkeys(row["method"] for row in here):
+            mine = [row for row in here if row["method"] == method]
+            cells = [spread([row["metrics"][key] for row in mine], key) for key in keys]
+            seconds = [row["seconds"] for row in mine if "seconds" in row]
+            levels = [row.get("verdict") for row in mine]
+            said = ", ".join(
+                f"{levels.count(level)} {level}" for level in dict.fromkeys(filter(None, levels))
+            )
+            failed = sum("error" in row for row in mine)
+            took = f"{statistics.mean(seconds):.0f}" if seconds else "-"
+            lines.append(
+                f"| {method} | {' | '.join(cells)} | {took} | {said} | {len(mine)} ({failed}) |"
+            )
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def spread(values: list[float], key: str) -> str:
+    mean = figure(statistics.mean(values))
+    worst = max(values) if "rank" in key else min(values)
+    return f"{mean} ({figure(worst)})" if len(values) > 1 else mean
+
+
+def figure(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 1.5 else f"{value:.0f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=Path("runs/unpaired.jsonl"))
+    parser.add_argument("--data", type=Path, help="folder that holds flickr8k, coco, mini-imagenet")
+    parser.add_argument(
+        "--only",
+        default="*",
+        metavar="PATTERN",
+        help="rows problem/method/seed that match, such as 'planted-*/*/0'",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="rows at a time, one core each")
+    parser.add_argument("--list", action="store_true", help="rows, and which are there already")
+    asked = parser.parse_args()
+    names = [name for name in plan(asked.data) if fnmatch(name, asked.only)]
+    if not names:
+        parser.error(f"no row matches {asked.only!r}; --list shows them")
+    if asked.list:
+        made = rows.read(asked.out)
+        print("\n".join(f"{'made' if name in made else '    '} {name}" for name in names))
+        return
+    made = rows.fill(asked.out, names, partial(make, data=asked.data), asked.jobs)
+    print("\n" + tables(list(made.values())))
+
+
+if __name__ == "__main__":
+    main()
