@@ -19,7 +19,6 @@ from bridge import embeddings
 from bridge.__main__ import main as platobridge
 from bridge.embeddings import Embeddings
 
-SEEDS = (0, 1, 2)
 COLUMNS = ("cosine", "csls", "balanced")
 CAPTIONS = {
     "flickr8k": "flickr8k/dataset_flickr8k.json",
@@ -51,8 +50,8 @@ TEMPLATES = {
 
 
 class Study:
-    def __init__(self, data: Path, out: Path, encoder: str):
-        self.data, self.out, self.encoder = data, out, encoder
+    def __init__(self, data: Path, out: Path, encoder: str, seeds: int):
+        self.data, self.out, self.encoder, self.seeds = data, out, encoder, seeds
         self.imported = encoder == "package:minilm"
 
     def run(self, *words: object) -> None:
@@ -101,7 +100,7 @@ class Study:
             ("COCO, no pairs", "coco", ()),
         ):
             made[said, "unpaired"] = []
-            for seed in SEEDS:
+            for seed in range(self.seeds):
                 out = self.out / f"bridge-{name}-unpaired-{seed}"
                 sides = (self.table("text", name), self.table("images", name))
                 how = ("--unpaired", *pairs, "--seed", seed, "--workers", 1, "--allow-failed")
@@ -214,9 +213,10 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("runs/mini-imagenet"))
     parser.add_argument("--encoder", default="package:minilm", help="as in platobridge embed text")
+    parser.add_argument("--seeds", type=int, default=3, help="of the fits without pairs")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
-    study = Study(asked.data, asked.out, asked.encoder)
+    study = Study(asked.data, asked.out, asked.encoder, asked.seeds)
     study.prepare()
     text = "\n".join(tables(study, study.fit()))
     (asked.out / "tables.md").write_text(text + "\n")
