@@ -25,7 +25,8 @@ figcaption, .note { opacity: .75; font-size: .9rem; }
 .card img { width: 100%; display: block; }
 .card ol { margin: .5rem .8rem .8rem; padding-left: 1.2rem; }
 .card li.right { font-weight: 600; }
-.card p { margin: .5rem .8rem; opacity: .75; font-size: .9rem; }
+.card p { margin: .6rem .8rem; font-size: 1.05rem; }
+.card ol { font-size: .9rem; opacity: .85; }
 """
 
 

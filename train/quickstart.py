@@ -267,11 +267,12 @@ def rows(report: Report, task: str) -> list[tuple[str, ...]]:
 
 def titles() -> dict[str, str]:
     return {
-        "alignment": f"Alignment of captions and pictures of {TEST} held-out scenes, no map fitted",
+        "alignment": "Alignment of captions and pictures\n"
+        f"of {TEST} held-out scenes, no map fitted",
         "retrieval": f"Images found by one caption, texts found by image (rank: median);\n"
         f"{TEST} held-out scenes, bridges fitted on {PICTURES - TEST} others",
         "captioning": f"Captions of {SENTENCES} held-out pictures, through the ridge bridge",
-        "classes": "Classes of fresh pictures from their names alone, no example seen",
+        "classes": "Classes of fresh pictures\nfrom their names alone",
     }
 
 
