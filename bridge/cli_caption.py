@@ -65,9 +65,8 @@ def caption(
         max_tokens=max_tokens,
         length_penalty=length_penalty,
         consensus=consensus,
-        project=not opened.paired if project is None else project,
+        project=opened.decoder.projects(opened.paired) if project is None else project,
     )
-    opened.decoder  # noqa: B018 - what is wrong with it should show before images are encoded
     keep_freed_memory(opened.vision.device)
     read, rows = encoded(paths, opened.vision)
     lines = []

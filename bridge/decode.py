@@ -133,6 +133,16 @@ class Decoder:
     def mean(self) -> Float[Tensor, " d"]:
         return self.memory.mean
 
+    def projects(self, paired: bool) -> bool:
+        """Whether rows of such a bridge are best projected on the memory first.
+
+        Those of a bridge without pairs, unless the decoder was trained with noise and is used to
+        rows that lie off the captions: then projection takes away more than it repairs.
+        """
+        request = self.about.get("request", {})
+        noisy = request.get("bridge") is not None or request.get("cosine", 1.0) < 1
+        return not paired and not noisy
+
     def check_encoder(self, noted: Mapping[str, Any], width: int) -> None:
         """Raise InputError for rows of another text encoder than the decoder reads."""
         ours = self.about["encoder"]

@@ -26,8 +26,8 @@ Project = Annotated[
     bool | None,
     typer.Option(
         "--project/--no-project",
-        help="Move images among the remembered captions first; by default if the bridge was "
-        "fitted without pairs.",
+        help="Move images among the remembered captions first; by default for a bridge without "
+        "pairs and a decoder that was trained without noise.",
     ),
 ]
 

@@ -54,7 +54,7 @@ def measure_decoder(
     images, noted = unseen(decoder, bridge, images, references, drop_fitted)
     references = {image_id: references[image_id] for image_id in images.image_ids}
     mapped = bridge.to_text(images.rows.float())
-    how = how or Decoding(project=not bridge.about.get("paired", True))
+    how = how or Decoding(project=decoder.projects(bridge.about.get("paired", True)))
     written = first_of(decoder.captions(mapped, how), len(images), progress)
     systems = {"captions": written} if decoder.model else {}
     systems["nearest"] = first_of(decoder.remembered(mapped), len(images))

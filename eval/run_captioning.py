@@ -102,7 +102,7 @@ def measure(asked: Asked, files: dict[str, Path], inputs: dict[str, str], opened
         beams=asked.beams,
         max_tokens=asked.max_tokens,
         length_penalty=asked.length_penalty,
-        project=not opened.paired if asked.project is None else asked.project,
+        project=opened.decoder.projects(opened.paired) if asked.project is None else asked.project,
     )
     with console.progress_bar("captions") as progress:
         return measure_decoder(

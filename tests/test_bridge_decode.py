@@ -126,6 +126,16 @@ def test_projection_comes_before_writing(decoder, rows):
     assert written == texts(decoder.captions(projected, GREEDY))
 
 
+def test_projection_is_for_unpaired_bridges_and_decoders_without_noise(decoder):
+    def projects(request, paired):
+        return Decoder(ABOUT | {"request": request}, decoder.memory).projects(paired)
+
+    assert projects({"cosine": 1.0, "bridge": None}, paired=False)
+    assert not projects({"cosine": 1.0, "bridge": None}, paired=True)
+    assert not projects({"cosine": 0.8, "bridge": None}, paired=False)
+    assert not projects({"cosine": 1.0, "bridge": "digest"}, paired=False)
+
+
 def test_reranking_prefers_the_caption_whose_row_is_nearest():
     candidates = [[Candidate("far", -0.1), Candidate("near", -0.9)]]
     place = {"far": [0.0, 1.0], "near": [1.0, 0.1]}
