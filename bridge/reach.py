@@ -15,6 +15,7 @@ from torch import Tensor
 from bridge.geometry import unit
 
 DIRECTIONS = 128
+FEWEST_DIRECTIONS = 8  # fewer tell nothing
 ROWS_PER_DIRECTION = 10  # fewer, and held-out rows of the same kind already lie outside
 MOST_ROWS = 8192
 HELD_OUT = 5  # one row in so many sets the limit
@@ -51,7 +52,7 @@ def fitted_reach(centred: Float[Tensor, "n d"]) -> Reach | None:
     held = torch.arange(len(rows)) % HELD_OUT == 0
     known = rows[~held]
     width, k = rows.shape[1], min(DIRECTIONS, len(known) // ROWS_PER_DIRECTION)
-    if not 0 < k < width:
+    if not FEWEST_DIRECTIONS <= k < width:
         return None
     moment = (known.T @ known).double().numpy()
     directions = eigh(moment, subset_by_index=[width - k, width - 1])[1]

@@ -19,7 +19,7 @@ from bridge.prompts import embed_prompts, read_templates
 from bridge.search import classify, search
 from eval.gallery import Gallery
 
-VOTES = 30  # remembered captions that vote where there is no writing decoder
+VOTES, VOTING = 30, 0.01  # remembered captions that vote where no decoder writes: most, and share
 LONGEST_QUERY = 1000  # characters
 
 
@@ -94,7 +94,8 @@ def caption(shown: Shown, picture: Image.Image, wish: Wish) -> dict[str, Any]:
         )
         (made,) = opened.captions(row, how, count=wish.candidates)
     else:
-        (made,) = decoder.remembered(mapped, VOTES, count=wish.candidates)
+        votes = min(VOTES, max(1, round(VOTING * len(decoder.memory))))
+        (made,) = decoder.remembered(mapped, votes, count=wish.candidates)
     (near,) = decoder.remembered(mapped, count=wish.near) if wish.near else ([],)
     return told | {
         "caption": made[0].text,
