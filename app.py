@@ -43,10 +43,10 @@ SIDE = 1024  # pixels; no encoder looks at more
 MOST_CLASSES = 1000
 WAITING = 64  # requests in the queue before the next is turned away
 KEPT_SECONDS = 1800  # of uploads
-EXAMPLES = (0, 3, 5, 6, 9, 12)  # scenes of a world that no bridge was fitted on
+EXAMPLES = (2, 6, 13, 21, 37)  # scenes of a world that no bridge was fitted on
 EXAMPLE_SEED = 1
-OWN, LOOPBACK = "my own, below", ("127.0.0.1", "localhost", "::1")
-FEW_CLASSES = "horse\ncat\nfire engine\nsailing boat\npear"
+OWN, LOOPBACK = "my own, above", ("127.0.0.1", "localhost", "::1")
+FEW_CLASSES = "train\nsailing boat\nteddy bear\ngiraffe\nairplane"
 
 Answer = dict[str, Any]
 
@@ -158,11 +158,10 @@ class Page:
 def report_card(shown: Shown) -> str:
     bridge, beside = shown.opened.bridge, shown.unseen
     reports, pairs = measured(bridge, beside), beside.pairs(MEASURED)
-    return (
+    return cards.report(
         cards.about_card(bridge, shown.gallery.known)
-        + cards.figures_table(reports, len(pairs[1]) if pairs else 0)
-        + cards.map_card(embedding_map(bridge, beside), beside)
-        + cards.curve(reports)
+        + cards.figures_table(reports, len(pairs[1]) if pairs else 0),
+        cards.map_card(embedding_map(bridge, beside), beside) + cards.curve(reports),
     )
 
 
@@ -228,14 +227,14 @@ def build(shown: Sequence[Shown]) -> gr.Blocks:
 
 
 def status_line(page: Page) -> None:
-    line = gr.HTML(elem_classes="pb status", elem_id="status")
+    line = gr.HTML(elem_classes="pb status", elem_id="status", visible=False)
     timer = gr.Timer(1)
 
     def look():
         message = page.loading.message
         alive = page.loading.ident is None or page.loading.is_alive()
         shown = f'<p class="note" role="status">{cards.escape(message)}</p>' if message else ""
-        return shown, gr.Timer(active=alive)
+        return gr.HTML(shown, visible=bool(shown)), gr.Timer(active=alive)
 
     timer.tick(
         look, None, [line, timer], api_visibility="private", queue=False, show_progress="hidden"
@@ -248,6 +247,7 @@ def image_input(label: str, elem_id: str) -> gr.Image:
         type="filepath",
         sources=["upload", "clipboard"],
         height=300,
+        alt_text="the image that was put in",
         elem_id=elem_id,
         buttons=[],
     )
@@ -320,13 +320,13 @@ def classify_tab(page: Page, bridges: gr.CheckboxGroup) -> None:
     with gr.Row():
         with gr.Column(scale=2, min_width=280):
             image = image_input("Image to classify", "classify-image")
+            examples_for(image)
             classes = gr.Textbox(
                 FEW_CLASSES, label="Classes, one a line", lines=5, max_lines=12, elem_id="classes"
             )
             ready = gr.Dropdown([OWN, *LISTS], value=OWN, label="Or a ready list of 100")
             top = gr.Slider(1, 20, 5, step=1, label="Classes to show")
             button = gr.Button("Classify", variant="primary", elem_id="classify-go")
-            examples_for(image)
         with gr.Column(scale=3, min_width=280):
             panel = panel_for("The classes will stand here.", "classify-answer")
             gr.HTML(
@@ -349,9 +349,9 @@ def search_tab(page: Page, bridges: gr.CheckboxGroup) -> None:
                 max_length=answers.LONGEST_QUERY,
             )
             image = image_input("Or an image, to find captions", "search-image")
+            examples_for(image)
             top = gr.Slider(1, 30, 10, step=1, label="Results to show")
             button = gr.Button("Search", variant="primary", elem_id="search-go")
-            examples_for(image)
         with gr.Column(scale=3, min_width=280):
             panel = panel_for("What is found will stand here.", "search-answer")
     offer(page, button, page.search, page.found_card, [text, image, top, bridges], panel)
@@ -389,13 +389,29 @@ def launch(
         pwa=False,
         run_history=False,
         footer_links=["api"],
-        theme=gr.themes.Default(
-            primary_hue="teal", neutral_hue="slate", font=["system-ui", "sans-serif"]
-        ),
+        theme=theme(),
         css_paths=[cards.STYLE],
     )
     blocks.page.loading.start()
     return public or local
+
+
+def theme() -> gr.themes.Default:
+    """Teal, dark enough to be read on white, in fonts that the machine has."""
+    base = gr.themes.Default(
+        primary_hue="teal", neutral_hue="slate", font=["system-ui", "sans-serif"]
+    )
+    return base.set(
+        color_accent="*primary_700",
+        color_accent_dark="*primary_400",
+        button_primary_background_fill="*primary_700",
+        button_primary_background_fill_hover="*primary_800",
+        button_primary_background_fill_dark="*primary_700",
+        body_text_color_subdued="#475569",
+        body_text_color_subdued_dark="#b4c0d0",
+        block_label_text_color="#334155",
+        block_title_text_color="#334155",
+    )
 
 
 @contextmanager

@@ -135,6 +135,10 @@ def about_card(bridge: Bridge, known: str) -> str:
     return verdict_line(about) + f'<dl class="facts">{rows}</dl>'
 
 
+def report(facts: str, pictures: str) -> str:
+    return f'<div class="report"><div>{facts}</div><div>{pictures}</div></div>'
+
+
 def pairs_line(about: Mapping[str, Any]) -> str:
     if about.get("paired", True):
         return f"{about['pairs']:,} known pairs" if "pairs" in about else "paired"
