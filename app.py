@@ -43,10 +43,24 @@ SIDE = 1024  # pixels; no encoder looks at more
 MOST_CLASSES = 1000
 WAITING = 64  # requests in the queue before the next is turned away
 KEPT_SECONDS = 1800  # of uploads
-EXAMPLES = (2, 6, 13, 21, 37)  # scenes of a world that no bridge was fitted on
+EXAMPLES = {  # scenes of a world that no bridge was fitted on
+    2: "a red train",
+    6: "a sailing boat and a ship",
+    13: "a teddy bear",
+    21: "a giraffe",
+    37: "an airplane",
+}
 EXAMPLE_SEED = 1
 OWN, LOOPBACK = "my own, above", ("127.0.0.1", "localhost", "::1")
 FEW_CLASSES = "train\nsailing boat\nteddy bear\ngiraffe\nairplane"
+
+NAME_EXAMPLES = """() => {  // for those who hear the page: pictures are named by their files
+  const name = () => document.querySelectorAll('[id$=-examples] img[alt=""]').forEach((picture) => {
+    picture.alt = 'example: ' + decodeURIComponent(picture.src.split('/').pop().split('.')[0]);
+  });
+  new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
+  name();
+}"""
 
 Answer = dict[str, Any]
 
@@ -255,15 +269,21 @@ def image_input(label: str, elem_id: str) -> gr.Image:
     return made
 
 
-def examples_for(image: gr.Image) -> None:
+def examples_for(image: gr.Image, elem_id: str) -> None:
     folder = Path(os.environ["GRADIO_TEMP_DIR"]) / "examples"
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for index in EXAMPLES:
-        paths.append(folder / f"scene-{index}.png")
+    for index, said in EXAMPLES.items():
+        paths.append(folder / f"{said}.png")
         if not paths[-1].exists():
             world.draw(world.scene(EXAMPLE_SEED, index), 224).save(paths[-1])
-    gr.Examples([[str(path)] for path in paths], image, label="Drawn examples", api_name=None)
+    gr.Examples(
+        [[str(path)] for path in paths],
+        image,
+        label="Drawn examples",
+        elem_id=elem_id,
+        api_visibility="private",
+    )
 
 
 def offer(
@@ -299,8 +319,8 @@ def caption_tab(page: Page, bridges: gr.CheckboxGroup) -> None:
         with gr.Column(scale=2, min_width=280):
             image = image_input("Image to caption", "caption-image")
             button = gr.Button("Write a caption", variant="primary", elem_id="caption-go")
-            examples_for(image)
-            with gr.Accordion("Decoder and search", open=False, visible=writes):
+            examples_for(image, "caption-examples")
+            with gr.Accordion("Decoder settings", open=False, visible=writes):
                 decoder = gr.Radio(
                     [("writes a sentence", "writes"), ("remembers the nearest", "remembers")],
                     value="writes",
@@ -320,7 +340,7 @@ def classify_tab(page: Page, bridges: gr.CheckboxGroup) -> None:
     with gr.Row():
         with gr.Column(scale=2, min_width=280):
             image = image_input("Image to classify", "classify-image")
-            examples_for(image)
+            examples_for(image, "classify-examples")
             classes = gr.Textbox(
                 FEW_CLASSES, label="Classes, one a line", lines=5, max_lines=12, elem_id="classes"
             )
@@ -349,7 +369,7 @@ def search_tab(page: Page, bridges: gr.CheckboxGroup) -> None:
                 max_length=answers.LONGEST_QUERY,
             )
             image = image_input("Or an image, to find captions", "search-image")
-            examples_for(image)
+            examples_for(image, "search-examples")
             top = gr.Slider(1, 30, 10, step=1, label="Results to show")
             button = gr.Button("Search", variant="primary", elem_id="search-go")
         with gr.Column(scale=3, min_width=280):
@@ -391,6 +411,7 @@ def launch(
         footer_links=["api"],
         theme=theme(),
         css_paths=[cards.STYLE],
+        js=NAME_EXAMPLES,
     )
     blocks.page.loading.start()
     return public or local
@@ -403,7 +424,6 @@ def theme() -> gr.themes.Default:
     )
     return base.set(
         color_accent="*primary_700",
-        color_accent_dark="*primary_400",
         button_primary_background_fill="*primary_700",
         button_primary_background_fill_hover="*primary_800",
         button_primary_background_fill_dark="*primary_700",

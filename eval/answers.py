@@ -11,7 +11,7 @@ from PIL import Image
 from torch import Tensor
 
 from bridge.classes import ClassList
-from bridge.decode import Decoding
+from bridge.decode import Candidate, Decoding
 from bridge.embeddings import Embeddings
 from bridge.errors import InputError
 from bridge.opened import OpenBridge
@@ -20,6 +20,7 @@ from bridge.search import classify, search
 from eval.gallery import Gallery
 
 VOTES, VOTING = 30, 0.01  # remembered captions that vote where no decoder writes: most, and share
+REPEATS = 3  # so many times as many texts are looked at, for those that differ
 LONGEST_QUERY = 1000  # characters
 
 
@@ -96,16 +97,23 @@ def caption(shown: Shown, picture: Image.Image, wish: Wish) -> dict[str, Any]:
     else:
         votes = min(VOTES, max(1, round(VOTING * len(decoder.memory))))
         (made,) = decoder.remembered(mapped, votes, count=wish.candidates)
-    (near,) = decoder.remembered(mapped, count=wish.near) if wish.near else ([],)
+    (near,) = decoder.remembered(mapped, count=REPEATS * wish.near)
     return told | {
         "caption": made[0].text,
         "written": write,
         "candidates": [scored(each) for each in made],
-        "near": [scored(each) for each in near],
+        "near": differing(near, wish.near),
     }
 
 
-def scored(candidate) -> dict[str, Any]:
+def differing(found: Sequence[Candidate], most: int) -> list[dict[str, Any]]:
+    """The first few that say different things: many pictures bear the same caption."""
+    first = {each.text: each for each in reversed(found)}
+    kept = sorted(first.values(), key=lambda each: -each.score)[:most]
+    return [scored(each) for each in kept]
+
+
+def scored(candidate: Candidate) -> dict[str, Any]:
     return {"text": candidate.text, "score": round(candidate.score, 4)}
 
 
@@ -152,8 +160,9 @@ def found_texts(shown: Shown, picture: Image.Image, top: int = 10) -> dict[str, 
     texts = shown.unseen.texts
     if texts is None and shown.has_decoder:
         memory = shown.opened.decoder.memory
-        (near,) = shown.opened.decoder.remembered(shown.opened.bridge.to_text(row), count=top)
-        found = [{"text": each.text, "cosine": round(each.score, 4)} for each in near]
+        mapped = shown.opened.bridge.to_text(row)
+        (near,) = shown.opened.decoder.remembered(mapped, count=REPEATS * top)
+        found = [{"text": each["text"], "cosine": each["score"]} for each in differing(near, top)]
         return {
             "bridge": shown.name,
             **distance(shown, row),
@@ -171,11 +180,13 @@ def found_texts(shown: Shown, picture: Image.Image, top: int = 10) -> dict[str, 
 def near_texts(shown: Shown, row: Float[Tensor, "1 d"], top: int) -> list[dict[str, Any]]:
     """Captions of the gallery that differ, nearest first."""
     index, captions = needed(shown.unseen.texts, "captions", "--texts"), shown.gallery.captions
-    scores, places = search(shown.opened.bridge, row, index, "text", min(3 * top, len(index)))
-    found: dict[str, float] = {}
-    for place, score in zip(places[0].tolist(), scores[0].tolist(), strict=True):
-        found.setdefault(captions.get(index.ids[place], index.ids[place]), round(score, 4))
-    return [{"text": text, "cosine": score} for text, score in list(found.items())[:top]]
+    count = min(REPEATS * top, len(index))
+    scores, places = search(shown.opened.bridge, row, index, "text", count)
+    found = [
+        Candidate(captions.get(index.ids[place], index.ids[place]), score)
+        for place, score in zip(places[0].tolist(), scores[0].tolist(), strict=True)
+    ]
+    return [{"text": each["text"], "cosine": each["score"]} for each in differing(found, top)]
 
 
 def needed(table: Embeddings | None, what: str, option: str) -> Embeddings:

@@ -246,7 +246,7 @@ def test_without_a_decoder_the_controls_are_hidden(shown):
                 for part in config["components"]
                 if "visible" in part["props"]
             }
-            assert labels["Decoder and search"] is not hidden
+            assert labels["Decoder settings"] is not hidden
             assert labels["Image to caption"] is True
 
 
