@@ -97,9 +97,18 @@ class Page:
         self.reports: dict[str, str] = {}
 
     def each(self, bridges: Sequence[str] | None, ask: Callable[[Shown], Answer]) -> list[Answer]:
-        wanted = answers.chosen(self.shown, bridges)
+        """An answer a bridge; what keeps one from answering stands under `error`, if others do."""
+        wanted, found, errors = answers.chosen(self.shown, bridges), [], []
         with self.busy:
-            return [ask(one) for one in wanted]
+            for one in wanted:
+                try:
+                    found.append(ask(one))
+                except InputError as error:
+                    errors.append(error)
+                    found.append({"bridge": one.name, "error": str(error)})
+        if len(errors) == len(wanted):
+            raise errors[0]
+        return found
 
     def caption(
         self,

@@ -21,6 +21,10 @@ from eval.gallery import Gallery
 
 VOTES, VOTING = 30, 0.01  # remembered captions that vote where no decoder writes: most, and share
 REPEATS = 3  # so many times as many texts are looked at, for those that differ
+NO_DECODER = (
+    "no decoder belongs to this bridge, and no captions lie beside it; train one with "
+    "`platobridge train-decoder`, or start the page with --decoder or --texts and --captions"
+)
 LONGEST_QUERY = 1000  # characters
 
 
@@ -79,7 +83,7 @@ def caption(shown: Shown, picture: Image.Image, wish: Wish) -> dict[str, Any]:
     told = {"bridge": shown.name} | distance(shown, row)
     if not shown.has_decoder:
         if shown.unseen.texts is None:
-            shown.opened.decoder_folder()  # raises what is missing, and what to do
+            raise InputError(NO_DECODER)
         near = near_texts(shown, row, wish.near)
         found = [{"text": each["text"], "score": each["cosine"]} for each in near]
         return told | {"caption": None, "written": False, "candidates": [], "near": found}

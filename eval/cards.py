@@ -240,7 +240,17 @@ def mark(point: Point, gallery: Gallery) -> str:
 
 def side_by_side(answers: Sequence[Answer], card: Callable[[Answer], str]) -> str:
     """One card a bridge, under its name."""
-    return columns([column(answer["bridge"], card(answer)) for answer in answers])
+    return columns(
+        [
+            column(
+                answer["bridge"],
+                f'<p class="note">{escape(answer["error"])}</p>'
+                if "error" in answer
+                else card(answer),
+            )
+            for answer in answers
+        ]
+    )
 
 
 def known_line(shown: Sequence[Shown]) -> str:

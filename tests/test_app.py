@@ -104,6 +104,12 @@ def test_classes_best_first(client, red, blue):
             assert answer["classes"][0]["cosine"] > answer["classes"][1]["cosine"]
 
 
+def test_a_bridge_that_cannot_answer_does_not_silence_the_other(client, red):
+    can, cannot = client.predict(image=red, bridges=["colours", "bare"], api_name="/caption")
+    assert "red" in can["caption"]
+    assert "no decoder belongs to this bridge" in cannot["error"]
+
+
 def test_a_ready_list(client, red):
     (answer,) = client.predict(
         image=red, ready_list="world", top=7, bridges=["bare"], api_name="/classify"
@@ -136,7 +142,7 @@ SEARCH = {"api_name": "/search", "bridges": ["colours"]}
         (CLASSIFY | {"classes": "\n".join(map(str, range(1001)))}, "most 1,000 classes, got 1,001"),
         (SEARCH, "type what to look for"),
         (SEARCH | {"text": "   "}, "type what to look for"),
-        (CAPTION | {"bridges": ["bare"]}, "has no decoder of its own"),
+        (CAPTION | {"bridges": ["bare"]}, "no decoder belongs to this bridge"),
         (SEARCH | {"text": "a dog", "bridges": ["bare"]}, "no pictures to search in"),
     ],
 )
