@@ -5,10 +5,12 @@ bytes and pixels and deleted. One model runs at a time, whoever asks.
 """
 
 import os
+import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -481,7 +483,8 @@ def run(
     ]
     if auth is None and (share or host not in LOOPBACK):
         console.warn("others can open this page, and nobody is asked who they are; --auth-file F")
-    with temporary_files():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that uploads are removed then too
+    with temporary_files(), suppress(KeyboardInterrupt):
         blocks = build(shown)
         try:
             address = launch(blocks, host=host, port=port, auth=auth, share=share)

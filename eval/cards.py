@@ -115,7 +115,7 @@ def picture(path: PathLike | None, alt: str, side: int = THUMBNAIL) -> str:
         return f'<div class="missing">{escape(alt)}</div>'
     small = read_image(path)
     small.thumbnail((side, side))
-    return f'<img src="{as_jpeg(small)}" alt="{escape(alt)}" loading="lazy">'
+    return f'<img src="{as_jpeg(small)}" alt="{escape(alt)}">'
 
 
 def about_card(bridge: Bridge, known: str) -> str:
@@ -256,7 +256,10 @@ def side_by_side(answers: Sequence[Answer], card: Callable[[Answer], str]) -> st
 def known_line(shown: Sequence[Shown]) -> str:
     """What the bridges on show were fitted on, for the head of the page."""
     known = {each.gallery.known for each in shown} - {""}
-    if known:
-        return f"Fitted on {'; '.join(sorted(known))}. It knows nothing else."
     counts = ", ".join(f"{each.name}: {len(each.opened.bridge.fitted_on):,}" for each in shown)
-    return f"Fitted on a set of images of its own ({counts}). It knows nothing else."
+    what = "; ".join(sorted(known)) or f"a set of images of its own ({counts})"
+    if all(each.opened.bridge.reach for each in shown):
+        far = "images that lie far from these get a warning"
+    else:
+        far = "but nothing here can tell whether an image lies far from these"
+    return f"Fitted on {what}. It knows nothing else; {far}."
