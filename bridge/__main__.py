@@ -26,6 +26,7 @@ COMMANDS = {  # name: (where it lives, what it does)
     "caption": ("bridge.cli_caption:caption", "Write a sentence for each image."),
     "classify": ("bridge.cli_search:classify", "Name what is in images, from class names alone."),
     "search": ("bridge.cli_search:search", "Find images for a text, or texts for an image."),
+    "app": ("bridge.cli_app:app", "Caption, classify and search in the browser."),
     "eval": ("eval.cli:app", "Measure alignment, retrieval, captions and zero-shot."),
 }
 

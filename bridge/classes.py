@@ -119,6 +119,19 @@ def typed_classes(labels: str) -> ClassList:
     return ClassList("labels", "labels", {word: (word,) for word in words})
 
 
+def written_classes(text: str, most: int) -> ClassList:
+    """Classes as written into a form, one a line, with a file's freedoms (see `read_classes`).
+
+    Raises InputError for fewer than two, more than `most`, and one that comes twice.
+    """
+    pairs = list(from_lines(Path("classes"), text))
+    if len(pairs) > most:
+        raise InputError(f"expected at most {most:,} classes, got {len(pairs):,}")
+    if doubled := [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]:
+        raise InputError(f"class {doubled[0]!r} is named twice")
+    return without_shared(ClassList("classes", "classes", dict(pairs)))
+
+
 def world() -> Names:
     """100 classes of the drawn world, from all its parts, called by the plain word."""
     from bridge.world.things import CLASSES

@@ -16,6 +16,7 @@ from bridge.errors import InputError
 from bridge.maps import Bridge, Space
 from bridge.paired import Moments
 from bridge.provenance import id_hash, versions
+from bridge.reach import MOST_ROWS, Reach, fitted_reach
 
 FOLDS = 5
 ONE_FOLD_FROM = 2000  # so many pairs choose the penalty well when a single fold is held out
@@ -136,7 +137,9 @@ def fit(
         "versions": versions(),
     }
     fitted_on = torch.tensor(sorted(map(id_hash, joined.image_ids)))
-    return Bridge(*spaces, *(weight.float() for weight in weights), fitted_on, about, channel)
+    reach = image_reach(joined, spaces[1])
+    maps = (weight.float() for weight in weights)
+    return Bridge(*spaces, *maps, fitted_on, about, channel, reach)
 
 
 def draw(joined: Pairs, pairs: int | Sequence[str] | None, seed: int) -> Pairs:
@@ -177,6 +180,12 @@ def fit_spaces(joined: Pairs, captions: str, unit: bool) -> tuple[Space, Space]:
         if length <= 1e-6 * float(mean.norm()):
             raise InputError(f"all {name} rows of the pairs are the same; nothing can be fitted")
     return Space(means[0], unit, lengths[0]), Space(means[1], unit, lengths[1])
+
+
+def image_reach(joined: Pairs, space: Space) -> Reach | None:
+    """From the first pairs: they come in random order."""
+    rows = joined.image.rows[joined.image_rows[:MOST_ROWS]].float()
+    return fitted_reach(rows - space.mean)
 
 
 def fold_moments(joined: Pairs, spaces: tuple[Space, Space], captions: str) -> list[Moments]:

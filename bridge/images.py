@@ -1,5 +1,6 @@
 """Image files as people have them -> upright RGB pictures."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,9 @@ SUFFIXES = frozenset(
         ".jp2",
     ]
 )
+
+
+NO_IMAGE = "this file cannot be read as an image; try a JPEG, PNG, WebP, AVIF or GIF"
 
 
 def find_images(folder: PathLike) -> list[Path]:
@@ -61,6 +65,30 @@ def read_image(path: PathLike) -> Image.Image:
     except Exception as error:  # Pillow's decoders raise whatever a damaged file makes them raise
         reason = str(error).replace(repr(str(path)), "").strip() or type(error).__name__
         raise InputError(f"{path}: cannot be read as an image: {reason}") from error
+
+
+def read_upload(path: PathLike, *, most_pixels: int, side: int) -> Image.Image:
+    """Read a stranger's picture: of limited size, and shrunk to fit a square of `side` pixels.
+
+    Raises InputError that does not name the file, whose place is nobody's business.
+    """
+    try:
+        with Image.open(path) as image:
+            pixels = image.width * image.height
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        pixels = math.inf
+    except Exception as error:
+        raise InputError(NO_IMAGE) from error
+    if pixels > most_pixels:
+        raise InputError(
+            f"expected an image of at most {most_pixels / 1e6:.0f} million pixels; make it smaller"
+        )
+    try:
+        picture = read_image(path)
+    except InputError as error:
+        raise InputError(NO_IMAGE) from error
+    picture.thumbnail((side, side))
+    return picture
 
 
 def to_rgb(image: Image.Image) -> Image.Image:

@@ -20,6 +20,7 @@ from bridge.errors import InputError
 from bridge.files import PathLike, check_folder_of, existing, replacing, write_json
 from bridge.geometry import unit
 from bridge.provenance import id_hash
+from bridge.reach import Reach
 
 FORMAT = "platobridge.bridge/1"
 Side = Literal["text", "image"]
@@ -54,7 +55,8 @@ class Bridge:
     The weights act on rows that have entered their `Space`; each direction is fitted for itself
     unless the method is a rotation. `fitted_on` holds sorted hashes of the image ids behind the
     fit; `about` its method, settings, encoders, pairs, seed, versions and diagnostics. `channel`
-    is what held-out pairs say of `to_text`'s errors, where there were enough pairs to tell.
+    is what held-out pairs say of `to_text`'s errors, where there were enough pairs to tell;
+    `reach` says which images are like the fitted ones, where there were enough of those.
     """
 
     text: Space
@@ -64,6 +66,7 @@ class Bridge:
     fitted_on: Int[Tensor, " m"]
     about: dict[str, Any] = field(default_factory=dict)
     channel: Channel | None = None
+    reach: Reach | None = None
 
     def to_image(self, text: Float[Tensor, "n d_text"]) -> Float[Tensor, "n d_image"]:
         """Map text encoder rows to where their images should lie in the image encoder's space."""
@@ -139,6 +142,9 @@ class Bridge:
         }
         if self.channel:
             tensors |= {"channel_gain": self.channel.gain, "channel_noise": self.channel.noise}
+        if self.reach:
+            least = torch.tensor(self.reach.least, dtype=torch.float64)
+            tensors |= {"reach": self.reach.directions, "reach_least": least}
         sides = {
             side: {"unit": getattr(self, side).unit, "length": getattr(self, side).length}
             for side in ("text", "image")
@@ -175,6 +181,12 @@ def channel_in(weights: dict[str, Tensor]) -> Channel | None:
     return Channel(weights["channel_gain"], weights["channel_noise"])
 
 
+def reach_in(weights: dict[str, Tensor]) -> Reach | None:
+    if "reach" not in weights:
+        return None
+    return Reach(weights["reach"], float(weights["reach_least"]))
+
+
 def umask() -> int:
     """The process's file mode mask, which can only be read by setting it."""
     mask = os.umask(0)
@@ -206,6 +218,7 @@ def load(folder: PathLike) -> Bridge:
             weights["fitted_on"],
             card["about"],
             channel_in(weights),
+            reach_in(weights),
         )
     except InputError:
         raise

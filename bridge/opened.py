@@ -3,10 +3,11 @@
 Each is loaded when it is first needed and kept, so that a page or a batch pays once.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -37,10 +38,14 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class OpenBridge:
-    """A bridge with its encoders and decoder, loaded on first use."""
+    """A bridge with its encoders and decoder, loaded on first use.
+
+    Bridges that are opened with one `pool` share the models that they have in common.
+    """
 
     bridge: Bridge
     choice: Choice = Choice()
+    pool: dict[str, Any] = field(default_factory=dict)
 
     @property
     def paired(self) -> bool:
@@ -48,17 +53,27 @@ class OpenBridge:
 
     @cached_property
     def vision(self) -> VisionEncoder:
-        return vision_encoder_for(self.bridge, self.choice.image_encoder, device=self.choice.device)
+        spec, device = self.choice.image_encoder, self.choice.device
+        key = f"image {spec or noted(self.bridge, 'image')}"
+        return self.pooled(key, lambda: vision_encoder_for(self.bridge, spec, device=device))
 
     @cached_property
     def words(self) -> TextEncoder:
-        return text_encoder_for(self.bridge, self.choice.text_encoder, device=self.choice.device)
+        spec, device = self.choice.text_encoder, self.choice.device
+        key = f"text {spec or noted(self.bridge, 'text')}"
+        return self.pooled(key, lambda: text_encoder_for(self.bridge, spec, device=device))
 
     @cached_property
     def decoder(self) -> Decoder:
-        found = load_decoder(self.decoder_folder(), device=self.choice.device)
+        folder, device = self.decoder_folder(), self.choice.device
+        found = self.pooled(f"decoder {folder}", lambda: load_decoder(folder, device=device))
         found.check_encoder(noted(self.bridge, "text"), len(self.bridge.text.mean))
         return found
+
+    def pooled(self, key: str, load: Callable[[], Any]) -> Any:
+        if key not in self.pool:
+            self.pool[key] = load()
+        return self.pool[key]
 
     def decoder_folder(self) -> Path:
         """The chosen decoder, or `decoder` in the folder of the bridge's text encoder."""
@@ -105,6 +120,8 @@ class OpenBridge:
         yield from (some[:count] for some in best)
 
 
-def open_bridge(folder: PathLike, choice: Choice | None = None) -> OpenBridge:
-    """Open a bridge folder; its models are loaded when they are needed."""
-    return OpenBridge(maps.load(folder), choice or Choice())
+def open_bridge(
+    folder: PathLike, choice: Choice | None = None, pool: dict[str, Any] | None = None
+) -> OpenBridge:
+    """Open a bridge folder; its models are loaded when they are needed, once for each `pool`."""
+    return OpenBridge(maps.load(folder), choice or Choice(), {} if pool is None else pool)

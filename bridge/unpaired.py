@@ -39,6 +39,7 @@ from bridge.errors import InputError
 from bridge.files import replacing
 from bridge.maps import Bridge, Space
 from bridge.provenance import id_hash, versions
+from bridge.reach import fitted_reach
 from bridge.rivals import RIVALS
 from bridge.transport import Map, Rows, csls, normed, refine, rotation_of, soft_matching, unit
 from bridge.verdict import Verdict, judge, structure
@@ -158,6 +159,7 @@ def fit_unpaired(
         lifted(image_side.basis, fitted.to_text, text_side.basis),
         torch.tensor(sorted(map(id_hash, ids))),
         about,
+        reach=fitted_reach(torch.from_numpy(image_side.rows)),
     )
 
 

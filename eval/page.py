@@ -51,9 +51,8 @@ class Page:
         self.parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>")
 
     def figure(self, path: Path, alt: str, caption: str) -> None:
-        data = base64.b64encode(Path(path).read_bytes()).decode()
         self.parts.append(
-            f'<figure><img src="data:image/png;base64,{data}" alt="{escape(alt)}">'
+            f'<figure><img src="{as_png(path)}" alt="{escape(alt)}">'
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
 
@@ -86,3 +85,7 @@ def as_jpeg(picture: Image.Image) -> str:
     buffer = io.BytesIO()
     picture.save(buffer, "JPEG", quality=88)
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def as_png(path: Path) -> str:
+    return "data:image/png;base64," + base64.b64encode(Path(path).read_bytes()).decode()

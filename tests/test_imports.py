@@ -60,6 +60,7 @@ def test_imports_point_one_way(part):
     [
         "bridge/__main__.py",
         "bridge/cli.py",
+        "bridge/cli_app.py",
         "bridge/cli_search.py",
         "eval/cli.py",
         "eval/cli_zero_shot.py",
@@ -93,6 +94,7 @@ HELPS = [
     ["caption"],
     ["classify"],
     ["search"],
+    ["app"],
 ]
 
 

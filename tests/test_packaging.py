@@ -12,11 +12,11 @@ ROOT = Path(__file__).parent.parent
 
 
 def sources() -> set[str]:
-    return {
+    return {"app.py"} | {
         path.relative_to(ROOT).as_posix()
         for package in ("bridge", "train", "eval")
         for path in (ROOT / package).rglob("*")
-        if path.suffix in (".py", ".txt")
+        if path.suffix in (".py", ".txt", ".css", ".js")
     }
 
 
@@ -35,9 +35,7 @@ def test_the_wheel_holds_the_packages_and_runs(tmp_path):
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
     subprocess.run([*install, "--quiet", str(wheel)], check=True)
     here = next(path for path in sys.path if path.endswith("site-packages"))
-    code = (
-        f"import sys; sys.path.append({here!r}); import bridge, train, eval; print(bridge.__file__)"
-    )
+    code = f"import sys; sys.path.append({here!r}); import app, bridge, train, eval; print(bridge.__file__)"
     done = subprocess.run(
         [python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
