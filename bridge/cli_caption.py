@@ -106,7 +106,7 @@ def table(lines: list[dict]):
     from rich.text import Text
 
     made = Table()
-    made.add_column("image")
+    made.add_column("image", overflow="fold")
     made.add_column("caption")
     made.add_column("score", justify="right")
     remembered = any("near" in line for line in lines)
