@@ -256,8 +256,8 @@ def side_by_side(answers: Sequence[Answer], card: Callable[[Answer], str]) -> st
 def known_line(shown: Sequence[Shown]) -> str:
     """What the bridges on show were fitted on, for the head of the page."""
     known = {each.gallery.known for each in shown} - {""}
-    counts = ", ".join(f"{each.name}: {len(each.opened.bridge.fitted_on):,}" for each in shown)
-    what = "; ".join(sorted(known)) or f"a set of images of its own ({counts})"
+    counts = dict.fromkeys(f"{len(each.opened.bridge.fitted_on):,} images" for each in shown)
+    what = "; ".join(sorted(known) or counts)
     if all(each.opened.bridge.reach for each in shown):
         far = "images that lie far from these get a warning"
     else:
