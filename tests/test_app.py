@@ -1,6 +1,8 @@
 """The page of `platobridge app` through its API: right answers, plain errors, closed doors."""
 
 import json
+import re
+import shutil
 import threading
 from pathlib import Path
 
@@ -213,6 +215,18 @@ def test_people_at_once_get_their_own_answers(address, red, blue):
     for one in people:
         one.join()
     assert not failed and not wrong
+
+
+def test_the_readmes_client_runs(address, colours, tmp_path, monkeypatch, capsys):
+    readme = (Path(app.__file__).parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```py\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    if not blocks:
+        pytest.skip("the README shows no client")
+    shutil.copy(colours / "new" / "red" / "16.png", tmp_path / "picture.jpg")
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block.replace("http://127.0.0.1:7860", address), "README.md", "exec"), {})
+    assert "red" in capsys.readouterr().out
 
 
 def test_the_page_offers_three_endpoints_alone(client):
