@@ -185,8 +185,9 @@ def report_card(shown: Shown) -> str:
     reports, pairs = measured(bridge, beside), beside.pairs(MEASURED)
     return cards.report(
         cards.about_card(bridge, shown.gallery.known)
-        + cards.figures_table(reports, len(pairs[1]) if pairs else 0),
-        cards.map_card(embedding_map(bridge, beside), beside) + cards.curve(reports),
+        + cards.figures_table(reports, len(pairs[1]) if pairs else 0)
+        + cards.curve(reports),
+        cards.map_card(embedding_map(bridge, beside), beside),
     )
 
 

@@ -207,7 +207,7 @@ def map_card(points: Sequence[Point], gallery: Gallery) -> str:
             lines.append(f'<line x1="{a}" y1="{b}" x2="{c}" y2="{d}"/>')
         marks += [mark(point, gallery) for point in pair]
     return (
-        '<div class="map"><svg viewBox="0 0 640 420" role="application" tabindex="0" '
+        '<div class="map"><svg viewBox="0 0 640 620" role="application" tabindex="0" '
         'aria-label="Map of texts and images in one space; arrow keys go from dot to dot">'
         f"<g>{''.join(lines)}</g>{''.join(marks)}</svg>"
         '<p class="legend"><span class="text">text</span><span class="image">image</span>'
@@ -218,7 +218,7 @@ def map_card(points: Sequence[Point], gallery: Gallery) -> str:
 
 
 def place(point: Point) -> tuple[str, str]:
-    return f"{14 + 612 * point.x:.1f}", f"{14 + 392 * point.y:.1f}"
+    return f"{14 + 612 * point.x:.1f}", f"{14 + 592 * point.y:.1f}"
 
 
 def mark(point: Point, gallery: Gallery) -> str:
@@ -256,8 +256,8 @@ def side_by_side(answers: Sequence[Answer], card: Callable[[Answer], str]) -> st
 def known_line(shown: Sequence[Shown]) -> str:
     """What the bridges on show were fitted on, for the head of the page."""
     known = {each.gallery.known for each in shown} - {""}
-    counts = ", ".join(f"{each.name}: {len(each.opened.bridge.fitted_on):,}" for each in shown)
-    what = "; ".join(sorted(known)) or f"a set of images of its own ({counts})"
+    counts = dict.fromkeys(f"{len(each.opened.bridge.fitted_on):,} images" for each in shown)
+    what = "; ".join(sorted(known) or counts)
     if all(each.opened.bridge.reach for each in shown):
         far = "images that lie far from these get a warning"
     else:

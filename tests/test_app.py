@@ -1,6 +1,8 @@
 """The page of `platobridge app` through its API: right answers, plain errors, closed doors."""
 
 import json
+import re
+import shutil
 import threading
 from pathlib import Path
 
@@ -17,12 +19,20 @@ from bridge.__main__ import main
 from bridge.captions import read_captions
 from bridge.decode import Decoder
 from bridge.errors import InputError
+from bridge.fitting import fit
 from bridge.images import read_upload
 from bridge.memory import remember
-from bridge.opened import Choice, open_bridge
+from bridge.opened import Choice, OpenBridge, open_bridge
 from eval import cards
 from eval.answers import Shown
-from eval.gallery import Gallery, default_bridges, gallery, quickstart_beside
+from eval.gallery import (
+    Gallery,
+    default_bridges,
+    embedding_map,
+    gallery,
+    measured,
+    quickstart_beside,
+)
 
 
 @pytest.fixture(scope="module")
@@ -207,6 +217,18 @@ def test_people_at_once_get_their_own_answers(address, red, blue):
     assert not failed and not wrong
 
 
+def test_the_readmes_client_runs(address, colours, tmp_path, monkeypatch, capsys):
+    readme = (Path(app.__file__).parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```py\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    if not blocks:
+        pytest.skip("the README shows no client")
+    shutil.copy(colours / "new" / "red" / "16.png", tmp_path / "picture.jpg")
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block.replace("http://127.0.0.1:7860", address), "README.md", "exec"), {})
+    assert "red" in capsys.readouterr().out
+
+
 def test_the_page_offers_three_endpoints_alone(client):
     offered = client.view_api(return_format="dict", print_info=False)
     assert set(offered["named_endpoints"]) == {"/caption", "/classify", "/search"}
@@ -314,6 +336,37 @@ def test_uploads_are_upright_and_small(tmp_path):
     Image.fromarray(pixels).save(tmp_path / "turned.jpg", exif=exif)
     picture = read_upload(tmp_path / "turned.jpg", most_pixels=10**6, side=100)
     assert picture.size == (50, 100) and picture.mode == "RGB"
+
+
+@pytest.fixture
+def held_out(planted) -> Shown:
+    """A bridge from 200 planted pairs, shown on 100 others."""
+    text, image, _ = planted
+    beside = Gallery(image, None, text, {each: f"text <{each}>" for each in text.ids})
+    return Shown("planted", OpenBridge(fit(text.take(range(200)), image.take(range(200)))), beside)
+
+
+def test_a_bridge_is_measured_on_what_it_has_not_seen(held_out):
+    html = app.report_card(held_out)
+    assert "Measured on 100 pictures it was not fitted on" in html
+    report = measured(held_out.opened.bridge, held_out.unseen)["retrieval"]
+    found = report.metrics["text_to_image.recall@1"]
+    assert found > 0.9 and f"<td>{found:.3f}</td><td>0.010</td>" in html
+    assert "data:image/png" in html and "text &lt;i250&gt;" in html and "text <" not in html
+    assert not measured(held_out.opened.bridge, Gallery(*held_out_of_fit(held_out)))
+
+
+def held_out_of_fit(shown: Shown):
+    fitted = range(200)
+    return shown.gallery.images.take(fitted), None, shown.gallery.texts.take(fitted)
+
+
+def test_pairs_lie_near_each_other_on_the_map(held_out):
+    points = embedding_map(held_out.opened.bridge, held_out.unseen)
+    assert len(points) == 200 and all(0 <= p.x <= 1 and 0 <= p.y <= 1 for p in points)
+    texts, images = np.array([(p.x, p.y) for p in points]).reshape(2, 100, 2)
+    distances = np.linalg.norm(texts[:, None] - images[None], axis=2)
+    assert np.median(distances.diagonal()) < 0.2 * np.median(distances)
 
 
 def test_the_report_card_of_a_bridge(shown):

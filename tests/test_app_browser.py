@@ -7,6 +7,8 @@ import pytest
 from test_app import remembering, shown  # noqa: F401 - fixtures
 
 import app
+from eval import cards
+from eval.gallery import Gallery, Point
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -163,6 +165,23 @@ def test_the_report_card(visit):
     report = page.locator("#report")
     report.get_by_text("16 known pairs").wait_for()
     assert "package:efficientnet-lite0" in report.inner_text()
+
+
+def test_the_map_says_what_a_dot_is(browser, colours):
+    points = [
+        Point("text", 0, 0.2, 0.2, "0.png"),
+        Point("image", 0, 0.8, 0.8, "0.png"),
+    ]
+    page = browser.new_page()
+    page.set_content(cards.map_card(points, Gallery(folder=colours / "pictures")))
+    page.evaluate(f"(element) => {{ {cards.SHOW_POINT.read_text()} }}", page.query_selector("body"))
+    page.locator("circle").last.hover()
+    assert page.locator(".seen p").inner_text() == "image: 0.png"
+    assert page.locator(".seen img").get_attribute("src").startswith("data:image/jpeg")
+    page.locator("svg").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".seen p").inner_text() == "text: 0.png"
+    page.close()
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
