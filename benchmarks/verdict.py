@@ -33,6 +33,7 @@ SCENES = 3000
 WORLDS = {"plain": 0.15, "noisy": 0.6}  # noise of captions and pictures
 FEW_PLACES = ("farm", "street", "kitchen", "living room", "garden")
 WRONG, RIGHT = 0.5, 0.8  # shares of the paired score: never, and nearly always, reliable
+NOTHING, SOMETHING = 0.15, 0.4  # shares that should be called failed, and should not
 
 
 def of_gaussians(_cache: Path, seed: int) -> Problem:
@@ -206,6 +207,17 @@ def best_levels(made: list[dict]) -> dict[str, float]:
     return levels(max(product(range(len(steps)), repeat=len(choices)), key=worth))
 
 
+def say_coarse(made: list[dict]) -> str:
+    """How well failed is told from the rest."""
+    failed = np.array([judge(row["signs"]).level == "failed" for row in made])
+    share = np.array([row["share"] for row in made])
+    nothing, something = share < NOTHING, share >= SOMETHING
+    return (
+        f"failed on {(failed & nothing).sum()} of {nothing.sum()} maps below {NOTHING}, "
+        f"and on {(failed & something).sum()} of {something.sum()} that reach {SOMETHING}"
+    )
+
+
 def say(made: list[dict], levels: dict[str, float]) -> str:
     false, wrong, found, right = rates(made, levels)
     return (
@@ -248,7 +260,7 @@ def main() -> None:
             rows.fill(asked.out, names, partial(make, cache=asked.cache), asked.jobs).values()
         )
     print(f"\n{table_of(made)}\n")
-    print(f"As it stands, {RELIABLE}:\n  {say(made, RELIABLE)}")
+    print(f"As it stands, {RELIABLE}:\n  {say(made, RELIABLE)};\n  {say_coarse(made)}")
     suggested = best_levels(made)
     print(f"Best for these rows, {rounded(suggested)}:\n  {say(made, suggested)}")
     for part in (0, 1):

@@ -57,4 +57,7 @@ def test_controls_have_the_truth_that_is_said_of_them(make, best):
 def test_a_table_counts_verdicts_by_family():
     shown = table_of([row(0.9), row(0.7, lead=-1.0), row(0.1, "unrelated", held_margin=0.0)])
     assert "| planted | 2 | 0.70, 0.80, 0.90 | 1 | 1 | 0 |" in shown
+    assert verdict.say_coarse([row(0.9), row(0.1, held_margin=-1.0), row(0.0)]) == (
+        "failed on 1 of 2 maps below 0.15, and on 0 of 1 that reach 0.4"
+    )
     assert "| unrelated | 1 | 0.10, 0.10, 0.10 | 0 | 0 | 1 |" in shown

@@ -285,7 +285,7 @@ def signs(**changed: float) -> dict[str, float]:
     [
         ({}, "reliable"),
         ({"lead": -0.1}, "coarse"),
-        ({"split_half": 0.5}, "coarse"),
+        ({"split_half": 0.36}, "coarse"),
         ({"held_margin": 0.0}, "failed"),
         ({"csls_margin": -0.01}, "failed"),
         ({"structure_image": 0.0}, "failed"),
