@@ -44,7 +44,8 @@ def measure_decoder(
     """Caption images that have references, and score; returns the report and the captions.
 
     Beside the decoder's stand the nearest remembered captions and the consensus of CONSENSUS of
-    them, and with `text` (rows of the references) the checks of `text_checks`. Raises InputError
+    them, the captions of other images (`check shuffled images`: what the decoder says whatever it
+    sees), and with `text` (rows of the references) the checks of `text_checks`. Raises InputError
     for images that the bridge or the decoder was fitted on unless `drop_fitted`.
     """
     start = time.monotonic()
@@ -59,6 +60,10 @@ def measure_decoder(
     systems = {"captions": written} if decoder.model else {}
     systems["nearest"] = first_of(decoder.remembered(mapped), len(images))
     systems["consensus"] = first_of(decoder.remembered(mapped, CONSENSUS), len(images))
+    if decoder.model:
+        order = torch.randperm(len(written), generator=torch.Generator().manual_seed(seed)).tolist()
+        following = dict(zip(order, order[1:] + order[:1], strict=True))
+        systems["check shuffled images"] = [written[following[i]] for i in range(len(written))]
     named = {
         name: dict(zip(images.image_ids, captions, strict=True))
         for name, captions in systems.items()
