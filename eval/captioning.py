@@ -8,14 +8,13 @@ captions and one constant sentence reach on the same references.
 import math
 import multiprocessing
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 from pycocoevalcap.rouge.rouge import Rouge
@@ -204,28 +203,21 @@ def score_all(
     documents: Mapping[str, Documents],
 ) -> dict[str, dict[str, np.ndarray]]:
     """Per-image scores of several sets of captions, by set and metric; BLEU as four of the set."""
-    jobs: list[tuple[str, str, Callable, tuple]] = []
+    found: dict[str, dict[str, np.ndarray]] = {name: {} for name in systems}
     for name, scored in systems.items():
         if "cider" in metrics:
-            jobs.append((name, "cider", cider, (scored, documents.get(name))))
+            found[name]["cider"] = cider(scored, documents.get(name))
         if "bleu" in metrics:
-            jobs.append((name, "bleu", bleu, (scored,)))
+            found[name]["bleu"] = np.array(bleu(scored))
     everything = Tokenized(
         [caption for scored in systems.values() for caption in scored.captions],
         [some for scored in systems.values() for some in scored.references],
     )
-    singly = {"rouge": rouge, "meteor": meteor, "spice": spice}  # each image by itself
-    jobs += [("", name, singly[name], (everything,)) for name in singly if name in metrics]
-    parallel = Parallel(n_jobs=1 if len(everything.captions) < 1000 else -1)
-    values = parallel(delayed(function)(*arguments) for _, _, function, arguments in jobs)
-    found: dict[str, dict[str, np.ndarray]] = {name: {} for name in systems}
     ends = np.cumsum([len(scored.captions) for scored in systems.values()])[:-1]
-    for (name, metric, _, _), value in zip(jobs, values, strict=True):
-        if name:
-            found[name][metric] = np.asarray(value)
-        else:
-            for system, part in zip(systems, np.split(value, ends), strict=True):
-                found[system][metric] = part
+    for metric, function in {"rouge": rouge, "meteor": meteor, "spice": spice}.items():
+        if metric in metrics:  # of each image by itself, so that Java starts once for all sets
+            for name, part in zip(systems, np.split(function(everything), ends), strict=True):
+                found[name][metric] = part
     return found
 
 
