@@ -29,9 +29,6 @@ class Channel:
         drawn = torch.randn(rows.shape, generator=generator, device=rows.device)
         return rows @ self.gain + drawn @ self.noise
 
-    def to(self, device: torch.device) -> "Channel":
-        return Channel(self.gain.to(device), self.noise.to(device))
-
 
 def fitted_channel(
     n: int,

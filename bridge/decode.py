@@ -24,7 +24,6 @@ from bridge.geometry import unit
 from bridge.memory import Memory, load_memory
 
 FORMAT = "platobridge.decoder/1"
-KINDS = ("nearest", "small", "gpt2")
 BATCH = 64  # rows that are decoded together
 
 

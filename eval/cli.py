@@ -112,8 +112,7 @@ def make(
     from bridge.provenance import digest
     from eval import report as reports
 
-    if out.suffix != ".json" or out.is_dir():
-        raise InputError(f"expected a report name that ends in .json, got {out}")
+    reports.check_out(out)
     inputs = {name: digest(existing(path, KINDS[name])) for name, path in files.items()}
     made_by = reports.request_of(out, settings) if out.exists() and not overwrite else None
     wanted = {"task": task, "settings": settings, "inputs": inputs}

@@ -91,7 +91,8 @@ def zero_shot(
     from eval.measure_zero_shot import measure_zero_shot
 
     plot = out.with_suffix(".png")
-    check_outputs(out, plot, overwrite)
+    reports.check_out(out)
+    check_plot(out, plot, overwrite)
     offered, sentences = read_classes(classes, names), read_templates(templates)
     bridges = dict(zip(names_of(bridge), map(maps.load, bridge), strict=True))
     settings = {
@@ -138,9 +139,7 @@ def zero_shot(
     show(found.report)
 
 
-def check_outputs(out: Path, plot: Path, overwrite: bool) -> None:
-    if out.suffix != ".json" or out.is_dir():
-        raise InputError(f"expected a report name that ends in .json, got {out}")
+def check_plot(out: Path, plot: Path, overwrite: bool) -> None:
     if plot.exists() and not out.exists() and not overwrite:
         raise InputError(f"{plot} exists; name another --out, or replace it with --overwrite")
 

@@ -16,6 +16,7 @@ from bridge.embeddings import Embeddings, check_finite
 from bridge.errors import InputError
 from bridge.geometry import unit
 from bridge.maps import Bridge
+from bridge.search import noted as noted_encoder
 from eval.captioning import DEFAULT, measure_captions
 from eval.report import Report
 
@@ -50,7 +51,7 @@ def measure_decoder(
     """
     start = time.monotonic()
     bridge.check_encoder("image", images)
-    decoder.check_encoder(bridge.about.get("text", {}).get("encoder", {}), len(bridge.text.mean))
+    decoder.check_encoder(noted_encoder(bridge, "text"), len(bridge.text.mean))
     check_finite(images, "image embeddings")
     images, noted = unseen(decoder, bridge, images, references, drop_fitted)
     references = {image_id: references[image_id] for image_id in images.image_ids}
@@ -74,7 +75,7 @@ def measure_decoder(
         named, references, frequencies=frequencies, inputs=inputs, noted=noted, **settings
     )
     if text is not None and decoder.model:
-        checks = text_checks(decoder, bridge, text, references, how, settings)
+        checks = text_checks(decoder, text, references, how, settings)
         report.metrics.update(checks.metrics)
         report.chance.update(checks.chance)
     report = Report(**{**vars(report), "seconds": round(time.monotonic() - start, 3)})
@@ -122,7 +123,6 @@ def first_of(captions, count: int, progress: Progress = lambda done, total: None
 
 def text_checks(
     decoder: Decoder,
-    bridge: Bridge,
     text: Embeddings,
     references: Mapping[str, Sequence[str]],
     how: Decoding,

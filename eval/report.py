@@ -44,6 +44,12 @@ class Report:
         write_json(path, {"format": FORMAT} | asdict(self))
 
 
+def check_out(path: Path) -> None:
+    """Raise InputError for a name that no report can have."""
+    if path.suffix != ".json" or path.is_dir():
+        raise InputError(f"expected a report name that ends in .json, got {path}")
+
+
 def load(path: PathLike) -> Report:
     """Read a report; raises InputError if it is missing, foreign, damaged or of another version."""
     path = existing(path, "report")

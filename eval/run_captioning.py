@@ -46,8 +46,7 @@ def run(
     overwrite: bool = False,
 ) -> None:
     """Make the report at `out`, or find it made by the same request; print its table."""
-    if out.suffix != ".json" or out.is_dir():
-        raise InputError(f"expected a report name that ends in .json, got {out}")
+    reports.check_out(out)
     if save_captions and save_captions.exists() and not overwrite:
         raise InputError(
             f"{save_captions} exists; name another file, or replace it with --overwrite"

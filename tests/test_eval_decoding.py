@@ -88,10 +88,10 @@ def test_rows_of_another_encoder_are_refused(fitted):
 
 
 def test_checks_fall_with_the_cosine(fitted):
-    bridge, decoder = fitted
+    _, decoder = fitted
     text, _, told = rows_of(60, first=300)
     settings = {"metrics": ["cider"], "tokenizer": "python", "seed": 0}
-    found = text_checks(decoder, bridge, text, told, Decoding(), settings).metrics
+    found = text_checks(decoder, text, told, Decoding(), settings).metrics
     names = ["others", "others at 0.9", "others at 0.6", "mean"]
     values = [found[f"check {name}.cider"] for name in names]
     assert values == sorted(values, reverse=True) and values[0] > 2 * values[-1]

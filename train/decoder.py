@@ -34,7 +34,15 @@ from bridge.memory import remember
 from bridge.provenance import digest, versions
 from train.config import DecoderConfig
 from train.data import mapped, spool
-from train.loop import Hooks, Trainer, accelerator_for, one_number, start_folder, train
+from train.loop import (
+    Hooks,
+    Trainer,
+    accelerator_for,
+    load_tokenizer,
+    one_number,
+    start_folder,
+    train,
+)
 from train.views import Batch, lay_out
 
 SIZES = {  # of `small`: layers, width, heads, pieces
@@ -206,13 +214,6 @@ def given_tokenizer(name: str | None):
         raise unreachable(f"hf:{name}", "writer.language_model=FOLDER", error) from error
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
     return tokenizer
-
-
-def load_tokenizer(partial: Path):
-    from transformers import AutoTokenizer
-
-    with quiet_transformers():
-        return AutoTokenizer.from_pretrained(partial / "tokenizer")
 
 
 def size_of(config: DecoderConfig, device: torch.device) -> str:
