@@ -71,6 +71,19 @@ class Embeddings:
             image_ids=tuple(self.image_ids[i] for i in indices),
         )
 
+    def of_captions(self, caption_ids: Sequence[str]) -> "Embeddings":
+        """The rows of these captions, in their order; raises InputError for one without a row."""
+        if tuple(caption_ids) == self.ids:
+            return self
+        row_of = {caption_id: row for row, caption_id in enumerate(self.ids)}
+        if missing := [caption_id for caption_id in caption_ids if caption_id not in row_of]:
+            raise InputError(
+                f"{len(missing)} of {len(caption_ids)} captions have no row among the text "
+                f"embeddings, first {missing[0]!r}; embed this captions file with "
+                "`platobridge embed text`"
+            )
+        return self.take([row_of[caption_id] for caption_id in caption_ids])
+
     def of_images(self, image_ids: Sequence[str]) -> "Embeddings":
         """The rows that belong to these images, grouped in the order of `image_ids`."""
         wanted: dict[str, list[int]] = {image_id: [] for image_id in image_ids}

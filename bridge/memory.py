@@ -107,12 +107,5 @@ def remember(table: Embeddings, captions: Sequence[Caption], mean: Float[Tensor,
     """
     if not captions:
         raise InputError("expected captions to remember, got none")
-    row_of = {caption_id: row for row, caption_id in enumerate(table.ids)}
-    missing = [caption.id for caption in captions if caption.id not in row_of]
-    if missing:
-        raise InputError(
-            f"{len(missing)} of {len(captions)} captions have no row among the embeddings, first "
-            f"{missing[0]!r}; embed this captions file with `platobridge embed text`"
-        )
-    rows = table.take([row_of[caption.id] for caption in captions])
+    rows = table.of_captions([caption.id for caption in captions])
     return Memory(rows, [caption.text for caption in captions], mean)

@@ -226,14 +226,7 @@ def open_texts(partial: Path, table: Embeddings, captions: PathLike, split: str 
     for caption in iter_captions(captions, split=split):
         ids.append(caption.id)
         image_ids.append(caption.image_id)
-    if tuple(ids) != table.ids:
-        row_of = {caption_id: row for row, caption_id in enumerate(table.ids)}
-        if missing := [caption_id for caption_id in ids if caption_id not in row_of]:
-            raise InputError(
-                f"{len(missing)} of {len(ids)} captions have no row among the text embeddings, "
-                f"first {missing[0]!r}; embed this captions file with `platobridge embed text`"
-            )
-        table = table.take([row_of[caption_id] for caption_id in ids])
+    table = table.of_captions(ids)
     check_finite(table, "text embeddings")
     group = np.unique(image_ids, return_inverse=True)[1]
     order = np.argsort(group, kind="stable")
