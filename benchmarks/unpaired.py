@@ -22,7 +22,7 @@ from bridge.maps import Bridge
 from bridge.rivals import RIVALS
 from bridge.unpaired import Effort, fit_unpaired
 
-QUICK = Effort(candidates=100, rounds=1, guided=30, settled=2)
+QUICK = Effort(candidates=100, generations=3, children=30, settled=2)
 RIVAL_SEEDS = 2  # they are slow, and differ from each other by more than their seeds do
 METHODS = {  # by kind of problem
     "planted": ("paired", "quick consensus", *RIVALS),

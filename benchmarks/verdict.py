@@ -28,7 +28,7 @@ from bridge.unpaired import Effort, fit_unpaired
 from bridge.verdict import LARGEST_CYCLE, LEAST_STRUCTURE, RELIABLE, judge
 
 ROWS, WIDTH, TESTS = 2000, 64, 300
-SHORT = Effort(candidates=40, rounds=1, guided=12, carried=2, settled=1)
+SHORT = Effort(candidates=40, generations=3, children=12, settled=1)
 SCENES = 3000
 WORLDS = {"plain": 0.15, "noisy": 0.6}  # noise of captions and pictures
 FEW_PLACES = ("farm", "street", "kitchen", "living room", "garden")

@@ -14,8 +14,9 @@ from bridge.assignment import score
 from bridge.embeddings import Embeddings, save
 from bridge.errors import InputError
 from bridge.rivals import RIVALS
+from bridge.sides import prepare
 from bridge.transport import unit
-from bridge.unpaired import Effort, fit_unpaired, prepare
+from bridge.unpaired import Effort, fit_unpaired
 
 BRIEF = Effort(settled=1)
 

@@ -13,12 +13,14 @@ from bridge.__main__ import main
 from bridge.assignment import kernel, score, swap_gain, tabu_search
 from bridge.embeddings import Embeddings, save
 from bridge.errors import InputError
+from bridge.few_pairs import rank_shares
+from bridge.sides import part
 from bridge.transport import matched_score, refine, rotation_of, soft_matching, unit
-from bridge.unpaired import Effort, fit_unpaired, part, rank_shares
+from bridge.unpaired import Effort, fit_unpaired
 from bridge.verdict import judge, structure
 
-SMALL = Effort(candidates=40, rounds=1, guided=8, carried=1, settled=1)
-TINY = Effort(candidates=16, rounds=1, guided=8, carried=1, settled=1)
+SMALL = Effort(candidates=40, generations=2, children=8, settled=1)
+TINY = Effort(candidates=16, generations=1, children=8, settled=1)
 
 
 def table(rows: np.ndarray, prefix: str) -> Embeddings:
@@ -189,7 +191,9 @@ class TestKnownPairs:
             Embeddings(torch.tensor(rows), ids := (*own, *both), ids)
             for rows, own in ((text, names[0]), (image, names[1]))
         ]
-        bridge = fit_unpaired(*sides, pairs=30, effort=Effort(16, rounds=0, settled=1), workers=1)
+        bridge = fit_unpaired(
+            *sides, pairs=30, effort=Effort(16, generations=0, settled=1), workers=1
+        )
         assert bridge.about["pairs"] == 30
         assert any("30 images that stood on both sides" in note for note in bridge.about["notes"])
         signs = bridge.about["diagnostics"]["signs"]
@@ -215,7 +219,9 @@ class TestKnownPairs:
             )
             for rows, name in ((text, "t"), (image, "i"))
         ]
-        bridge = fit_unpaired(*sides, pairs=both, effort=Effort(12, rounds=0, settled=1), workers=1)
+        bridge = fit_unpaired(
+            *sides, pairs=both, effort=Effort(12, generations=0, settled=1), workers=1
+        )
         signs = bridge.about["diagnostics"]["signs"]
         assert signs["alone_rank"] < signs["known_rank"]
         assert any("held-out pairs are found better without" in n for n in bridge.about["notes"])
@@ -269,7 +275,7 @@ class TestInput:
     def test_either_side_may_be_wider_or_longer(self):
         draw = np.random.default_rng(0)
         wide, narrow = draw.standard_normal((60, 30)) ** 3, draw.standard_normal((400, 9)) ** 3
-        few = Effort(4, rounds=0, settled=1)
+        few = Effort(4, generations=0, settled=1)
         for text, image in ((wide, narrow), (narrow, wide)):
             bridge = fit_unpaired(table(text, "t"), table(image, "i"), effort=few, workers=1)
             assert bridge.to_image_weight.shape == (text.shape[1], image.shape[1])
@@ -302,7 +308,7 @@ def test_verdicts(changed, level):
 def test_a_budget_cuts_the_search_short_and_says_so():
     draw = np.random.default_rng(0)
     sides = table(draw.standard_normal((300, 10)), "t"), table(draw.standard_normal((300, 10)), "i")
-    bridge = fit_unpaired(*sides, effort=Effort(60, 2, 20, 1, 1), budget=0.01, workers=1)
+    bridge = fit_unpaired(*sides, effort=Effort(60, 2, 20, 1), budget=0.01, workers=1)
     assert "candidates: time for 20 of 60" in bridge.about["notes"]
 
 
@@ -332,12 +338,12 @@ class TestCommand:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr("bridge.consensus.against_random", stop)
+            patched.setattr("bridge.blind_search.against_random", stop)
             assert main([*command, "--out", str(tmp_path / "cut")]) not in (0, 3)
         assert list((tmp_path / "cut.partial").glob("candidates-*.safetensors"))
         made = []
         with monkeypatch.context() as patched:
-            patched.setattr(unpaired, "candidate", lambda *job: made.append(job))
+            patched.setattr("bridge.cores.made_by", lambda *job: made.append(job))
             assert main([*command, "--out", str(tmp_path / "cut")]) == 0
         assert not made
         first, second = (maps.load(tmp_path / name) for name in ("whole", "cut"))
