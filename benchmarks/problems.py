@@ -145,21 +145,16 @@ def of_coco(data: Path, pairs: int, seed: int) -> Problem:
         return measure(bridge) | {"mini-ImageNet top-5": top5(data, bridge)}
 
     return Problem(
-        joined(text, paired_text).of_images([*text.ids, *rest[:pairs]]),
-        joined(image, paired_image).of_images([*image.ids, *rest[:pairs]]),
+        text.joined(paired_text).of_images([*text.ids, *rest[:pairs]]),
+        image.joined(paired_image).of_images([*image.ids, *rest[:pairs]]),
         (
-            joined(more_text, paired_text).of_images(flickr["train"] + rest),
-            joined(more_image, paired_image).of_images(flickr["train"] + rest),
+            more_text.joined(paired_text).of_images(flickr["train"] + rest),
+            more_image.joined(paired_image).of_images(flickr["train"] + rest),
         ),
         both,
         chance | {"mini-ImageNet top-5": 0.05},
         rest[:pairs] or None,
     )
-
-
-def joined(first: Embeddings, second: Embeddings) -> Embeddings:
-    rows = torch.cat([first.rows, second.rows])
-    return Embeddings(rows, first.ids + second.ids, first.image_ids + second.image_ids)
 
 
 @lru_cache

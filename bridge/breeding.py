@@ -19,6 +19,7 @@ MERITS = {"matched": 1.5, "text_shape": 0.5, "image_shape": 0.5, "third": 1.0, "
 FADING = ("text_shape", "image_shape")
 RATED_ROWS = 1200  # of a side, on which maps are rated
 SHAPE_ROWS = 600
+MOMENT_ROWS = 3000
 DIRECTIONS = 500  # along which third moments are compared
 REGIONS = 24
 SHARPNESS = 8.0
@@ -50,14 +51,15 @@ def merits(problem: Problem, maps: Sequence[Map]) -> np.ndarray:
     the mean cosine of known pairs, if there are any.
     """
     generator = np.random.default_rng(0)
-    text, image = (
-        side[generator.permutation(len(side))[:RATED_ROWS]]
+    many_text, many_image = (
+        side[generator.permutation(len(side))[:MOMENT_ROWS]]
         for side in (problem.text, problem.image)
     )
+    text, image = many_text[:RATED_ROWS], many_image[:RATED_ROWS]
     width = text.shape[1]
     scale = np.linspace(2, 0.5, width, dtype=np.float32)
     directions = unit(generator.standard_normal((DIRECTIONS, width)).astype(np.float32) * scale)
-    text_third = third_moments(problem.text @ directions.T)
+    text_third = third_moments(many_text @ directions.T)
     text_shape, image_shape = shape(text), shape(image)
     rows = []
     for one in maps:
@@ -67,7 +69,7 @@ def merits(problem: Problem, maps: Sequence[Map]) -> np.ndarray:
             float((plan * (scores - scores.mean())).sum() / scores.std()),
             correlation(text_shape, shape(unit(plan[:SHAPE_ROWS] @ image))),
             correlation(image_shape, shape(unit(plan[:, :SHAPE_ROWS].T @ text))),
-            correlation(text_third, third_moments(problem.image @ (directions @ one).T)),
+            correlation(text_third, third_moments(many_image @ (directions @ one).T)),
         ]
         if problem.known is not None:
             found.append(float((problem.known * one).sum()) / problem.pairs)

@@ -92,6 +92,15 @@ class Embeddings:
                 wanted[image_id].append(row)
         return self.take([row for rows in wanted.values() for row in rows])
 
+    def joined(self, other: "Embeddings") -> "Embeddings":
+        """These rows and those of `other`, of the same space, below them."""
+        return replace(
+            self,
+            rows=torch.cat([self.rows, other.rows]),
+            ids=self.ids + other.ids,
+            image_ids=self.image_ids + other.image_ids,
+        )
+
 
 def first_double(ids: Sequence[str]) -> str:
     seen: set[str] = set()

@@ -1,0 +1,99 @@
+"""What the quickstart finds without pairs, and with a few of them, beside what all pairs give."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge import fitting
+from bridge.embeddings import Embeddings
+from bridge.files import replacing
+from bridge.maps import Bridge
+from bridge.unpaired import Effort, fit_unpaired
+from eval.measure import measure_retrieval
+from eval.report import Report
+
+FEW = 10  # pairs of the bridge that is kept
+CURVE = (3, FEW, 30, 100, 300)  # numbers of pairs
+BLIND = Effort(candidates=160, generations=8, children=40, settled=2)
+GUIDED = Effort(candidates=60, generations=2, children=30, settled=2)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Texts of scenes that were not drawn, and of drawn ones; their pictures; and a test."""
+
+    undrawn: Embeddings
+    drawn: Embeddings
+    pictures: Embeddings
+    test: tuple[Embeddings, Embeddings]
+
+    def measure(self, bridge: Bridge) -> Report:
+        return measure_retrieval(*self.test, bridge, captions="each")
+
+    def known(self, pairs: int) -> list[str]:
+        return list(dict.fromkeys(self.drawn.image_ids))[:pairs]
+
+
+@dataclass(frozen=True)
+class FewPairs:
+    """Bridges by what they were fitted from, and curves of R@10 over the number of pairs."""
+
+    bridges: dict[str, Bridge]
+    reports: dict[str, Report]
+    alone: list[float]
+    with_others: list[float]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        named = {name: bridge.about.get("verdict") for name, bridge in self.bridges.items()}
+        return {name: verdict["level"] for name, verdict in named.items() if verdict}
+
+
+def fit_few(sides: Sides, *, seed: int, progress: Callable[[int, int], None]) -> FewPairs:
+    """A bridge from no pair, and both ways to use each number of pairs of the curve."""
+    steps = 1 + len(CURVE)
+    progress(0, steps)
+    blind = fit_unpaired(sides.undrawn, sides.pictures, effort=BLIND, seed=seed)
+    bridges = {"no pairs": blind}
+    alone, with_others = [], []
+    for place, pairs in enumerate(CURVE, 1):
+        progress(place, steps)
+        known = sides.known(pairs)
+        pairs_text = sides.drawn.of_images(known)
+        simple = fitting.fit(pairs_text, sides.pictures.of_images(known), method="ridge")
+        text = sides.undrawn.joined(pairs_text)
+        helped = fit_unpaired(text, sides.pictures, pairs=known, effort=GUIDED, seed=seed)
+        if pairs == FEW:
+            bridges |= {f"{FEW} pairs alone": simple, f"{FEW} pairs": helped}
+        for bridge, curve in ((simple, alone), (helped, with_others)):
+            curve.append(sides.measure(bridge).metrics["text_to_image.recall@10"])
+    progress(steps, steps)
+    reports = {name: sides.measure(bridge) for name, bridge in bridges.items()}
+    return FewPairs(bridges, reports, alone, with_others)
+
+
+def plot_few(found: FewPairs, paired: float, path: Path) -> None:
+    """R@10 from text to image over the number of known pairs, with and without unpaired rows."""
+    from matplotlib.figure import Figure
+
+    blind = found.reports["no pairs"]
+    drawing = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = drawing.add_subplot()
+    axes.plot(CURVE, found.with_others, "o-", label="pairs and unpaired rows")
+    axes.plot(CURVE, found.alone, "s-", label="pairs alone (ridge)")
+    for level, style, name in (
+        (paired, ":", "all pairs"),
+        (blind.metrics["text_to_image.recall@10"], "-.", "no pairs"),
+        (blind.chance["text_to_image.recall@10"], "--", "chance"),
+    ):
+        axes.axhline(level, linestyle=style, color="0.45", label=name)
+    axes.set_xscale("log")
+    axes.set_xticks(CURVE, [str(pairs) for pairs in CURVE])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("known pairs")
+    axes.set_ylabel("images found in the first ten by one caption")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    with replacing(path) as temporary:
+        drawing.savefig(temporary, dpi=150, format="png")
