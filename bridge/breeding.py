@@ -13,10 +13,8 @@ import numpy as np
 from bridge.consensus import Candidate, Job, Problem, Workshop, candidate, refined
 from bridge.transport import Map, Rows, normed, rotation_of, soft_matching, unit
 
-# Weights of the merits, in standard deviations among the first candidates. Shape leads early, when
-# maps are far from anything, and misleads late (docs/log.md), so it fades to nothing.
+# Weights of the merits, in standard deviations among the first candidates.
 MERITS = {"matched": 1.5, "text_shape": 0.5, "image_shape": 0.5, "third": 1.0, "known": 1.0}
-FADING = ("text_shape", "image_shape")
 RATED_ROWS = 1200  # of a side, on which maps are rated
 SHAPE_ROWS = 600
 MOMENT_ROWS = 3000
@@ -203,16 +201,13 @@ def breed(
     """
     population = rated(problem, workshop, "rating", [one.rotation for one in (*blind, *guided)])
     spread = np.maximum(population.merits[: len(blind)].std(0), 1e-9)
-    names = list(MERITS)[: population.merits.shape[1]]
-    full = np.array([MERITS[name] for name in names]) / spread
-    fading = np.isin(names, FADING)
+    weights = np.array(list(MERITS.values())[: len(spread)]) / spread
     size = max(FEWEST, len(population.maps) // 4)
-    population = population.best(population.merits @ full, size)
+    population = population.best(population.merits @ weights, size)
     for turn in range(generations):
         if workshop.late(0.8) or alike(problem, population.maps) > CONVERGED:
             break
         done = turn / max(1, generations - 1)
-        weights = np.where(fading, 1 - done, 1) * full
         scores = population.merits @ weights
         stage = f"generation {turn + 1} of {generations}"
         jobs = child_jobs(problem, population, scores, children, (*seed, turn))

@@ -1,6 +1,6 @@
 """What the quickstart finds without pairs, and with a few of them, beside what all pairs give."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
