@@ -1,8 +1,8 @@
 """Problems on which ways to fit a bridge without pairs, or with a few, are compared."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from benchmarks.planted import CLUSTERS, class_accuracy, planted
+from bridge.embed import embed_captions
 from bridge.embeddings import Embeddings, image_means
-from bridge.encode_text import text_encoder
+from bridge.encode_text import TextEncoder, text_encoder
 from bridge.features import import_features
 from bridge.geometry import unit
 from bridge.maps import Bridge
@@ -97,19 +98,40 @@ def retrieved(text: Embeddings, image: Embeddings) -> tuple[Callable, dict[str, 
     return measure, {"median rank": (len(image) + 1) / 2, "R@10": 10 / len(image)}
 
 
-def flickr8k(data: Path) -> tuple[Embeddings, Embeddings, dict[str, list[str]]]:
+@dataclass(frozen=True)
+class Texts:
+    """What the text side is embedded by: MiniLM, whose rows are stored, or an encoder folder."""
+
+    encoder: Path | None = None
+    pooling: str = "default"
+
+    def model(self) -> TextEncoder:
+        spec = f"jepa:{self.encoder}" if self.encoder else "package:minilm"
+        return text_encoder(spec, pooling=self.pooling, device="cpu")
+
+    def rows(self, captions: Path, stored: str) -> Embeddings:
+        """Means of the captions of each image; those of an encoder are kept beside it."""
+        if not self.encoder:
+            return features(captions.parent, stored)
+        name = f"{captions.parent.name}-{captions.stem}-{self.pooling}.safetensors"
+        return image_means(embed_captions(captions, self.model(), self.encoder.parent / name))
+
+
+@lru_cache
+def flickr8k(data: Path, texts: Texts) -> tuple[Embeddings, Embeddings, dict[str, list[str]]]:
     """Both sides, and the images of train, val and test."""
     folder = data / "flickr8k"
     content = json.loads((folder / "dataset_flickr8k.json").read_text(encoding="utf-8"))
     ids: dict[str, list[str]] = {"train": [], "val": [], "test": []}
     for one in content["images"]:
         ids[one["split"]].append(one["filename"])
-    return features(folder, "text_minilm"), features(folder, "images_lite0"), ids
+    text = texts.rows(folder / "dataset_flickr8k.json", "text_minilm")
+    return text, features(folder, "images_lite0"), ids
 
 
-def of_flickr8k(data: Path, pairs: int, seed: int) -> Problem:
+def of_flickr8k(data: Path, texts: Texts, pairs: int, seed: int) -> Problem:
     """Captions of one half of the training images, the other half; pairs of the validation ones."""
-    text, image, ids = flickr8k(data)
+    text, image, ids = flickr8k(data, texts)
     draw = np.random.default_rng(seed)
     train = [ids["train"][i] for i in draw.permutation(len(ids["train"]))]
     known = [ids["val"][i] for i in draw.permutation(len(ids["val"]))[:pairs]]
@@ -125,24 +147,24 @@ def of_flickr8k(data: Path, pairs: int, seed: int) -> Problem:
     )
 
 
-def of_coco(data: Path, pairs: int, seed: int) -> Problem:
+def of_coco(data: Path, texts: Texts, pairs: int, seed: int) -> Problem:
     """Captions of COCO images, and other images; 250 of the 368 pairs are for the test.
 
     The ceiling has the other 118, and the 6000 pairs of Flickr8k: COCO has no more here.
     """
     folder = data / "coco"
-    paired_text, paired_image = (
-        features(folder, name) for name in ("pairs_text_minilm", "pairs_images_lite0")
-    )
+    paired_text = texts.rows(folder / "pairs_captions.jsonl", "pairs_text_minilm")
+    paired_image = features(folder, "pairs_images_lite0")
     order = np.random.default_rng(seed).permutation(len(paired_image))
     ids = [paired_image.ids[i] for i in order]
     test, rest = ids[:250], ids[250:]
-    text, image = features(folder, "text_minilm"), features(folder, "uncaptioned_images_lite0")
+    text = texts.rows(folder / "captions.jsonl", "text_minilm")
+    image = features(folder, "uncaptioned_images_lite0")
     measure, chance = retrieved(paired_text.of_images(test), paired_image.of_images(test))
-    more_text, more_image, flickr = flickr8k(data)
+    more_text, more_image, flickr = flickr8k(data, texts)
 
     def both(bridge: Bridge) -> dict[str, float]:
-        return measure(bridge) | {"mini-ImageNet top-5": top5(data, bridge)}
+        return measure(bridge) | {"mini-ImageNet top-5": top5(data, texts, bridge)}
 
     return Problem(
         text.joined(paired_text).of_images([*text.ids, *rest[:pairs]]),
@@ -158,18 +180,17 @@ def of_coco(data: Path, pairs: int, seed: int) -> Problem:
 
 
 @lru_cache
-def prompts(data: Path) -> tuple[list[str], torch.Tensor]:
+def prompts(data: Path, texts: Texts) -> tuple[list[str], torch.Tensor]:
     """Classes of mini-ImageNet and a row for "a photo of a" each of them."""
     path = data / "mini-imagenet" / "classes.json"
     names: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-    encoder = text_encoder("package:minilm", device="cpu")
-    return list(names), encoder.encode([f"a photo of a {name}." for name in names.values()])
+    return list(names), texts.model().encode([f"a photo of a {name}." for name in names.values()])
 
 
-def top5(data: Path, bridge: Bridge) -> float:
+def top5(data: Path, texts: Texts, bridge: Bridge) -> float:
     """Share of images whose class is among the five nearest prompts, each side about its mean."""
     image = features(data / "mini-imagenet", "images_lite0")
-    classes, text = prompts(data)
+    classes, text = prompts(data, texts)
     labels = torch.tensor([classes.index(i.split("/")[0]) for i in image.image_ids])
     mapped = unit(text - text.mean(0)) @ bridge.to_image_weight
     rows = image.rows.float()
@@ -183,30 +204,48 @@ class Spec:
 
     make: Callable[[Path | None, int], Problem]
     seeds: int
-    kind: str  # planted, large, real (default effort) or pairs
+    kind: str  # planted, large, or with the default effort real, pairs, own
     needs: tuple[str, ...] = ()  # folders of the data
 
 
-def real(make: Callable, needs: tuple[str, ...], pairs: int, seeds: int) -> Spec:
+def real(make: Callable, needs: tuple[str, ...], pairs: int, seeds: int, texts: Texts) -> Spec:
     kind = "pairs" if pairs else "real"
-    return Spec(lambda data, seed: make(data, pairs, seed), seeds, kind, needs)
+    return Spec(lambda data, seed: make(data, texts, pairs, seed), seeds, kind, needs)
 
 
 FLICKR8K = ("flickr8k",)
 COCO = ("coco", "mini-imagenet", "flickr8k")
+MINILM = Texts()
 
 
-SPECS = {
-    **{
+def specs(encoders: Mapping[str, Path]) -> dict[str, Spec]:
+    """All problems; those on real features once more for each encoder of one's own, by its name."""
+    levels = {
         f"planted-{level}": Spec(
             lambda data, seed, level=level: of_planted(level, 4000, 128, seed), 5, "planted"
         )
         for level in (1, 2, 3)
-    },
-    "rotated-copy": Spec(lambda data, seed: of_copy(4000, 128, seed), 1, "planted"),
-    "large": Spec(lambda data, seed: of_planted(2, 10_000, 256, seed), 1, "large"),
-    "flickr8k": real(of_flickr8k, FLICKR8K, 0, 5),
-    **{f"flickr8k-{n}-pairs": real(of_flickr8k, FLICKR8K, n, 5) for n in (5, 10, 50, 100)},
-    "coco": real(of_coco, COCO, 0, 3),
-    "coco-10-pairs": real(of_coco, COCO, 10, 3),
-}
+    }
+    own = {}
+    for name, folder in encoders.items():
+        for part, pooling in (("backbone", "default"), ("projector", "projector")):
+            texts = Texts(folder, pooling)
+            for set_name, make, needs in (
+                ("flickr8k", of_flickr8k, FLICKR8K),
+                ("coco", of_coco, COCO),
+            ):
+                spec = real(make, needs, 0, 1, texts)
+                own[f"{set_name}, {name} {part}"] = replace(spec, kind="own")
+    return {
+        **levels,
+        "rotated-copy": Spec(lambda data, seed: of_copy(4000, 128, seed), 1, "planted"),
+        "large": Spec(lambda data, seed: of_planted(2, 10_000, 256, seed), 1, "large"),
+        "flickr8k": real(of_flickr8k, FLICKR8K, 0, 5, MINILM),
+        **{
+            f"flickr8k-{n}-pairs": real(of_flickr8k, FLICKR8K, n, 5, MINILM)
+            for n in (5, 10, 50, 100)
+        },
+        "coco": real(of_coco, COCO, 0, 3, MINILM),
+        "coco-10-pairs": real(of_coco, COCO, 10, 3, MINILM),
+        **own,
+    }

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import rows
-from benchmarks.problems import SPECS, Problem
+from benchmarks.problems import Problem, Spec, specs
 from bridge.fitting import fit
 from bridge.maps import Bridge
 from bridge.rivals import RIVALS
@@ -28,6 +28,7 @@ METHODS = {  # by kind of problem
     "planted": ("paired", "quick consensus", *RIVALS),
     "large": ("paired", "quick consensus", "mini-vec2vec"),
     "real": ("paired", "consensus", *RIVALS),
+    "own": ("paired", "consensus"),
     "pairs": ("paired", "pairs alone", "consensus", "rosetta"),
 }
 
@@ -68,13 +69,13 @@ def by_pairs(problem: Problem, seed: int, alone: bool) -> tuple[Bridge, float]:
 def fitter(method: str, kind: str) -> Callable[[Problem, int], tuple[Bridge, float]]:
     if method in ("paired", "pairs alone"):
         return partial(by_pairs, alone=method == "pairs alone")
-    effort = Effort() if kind in ("real", "pairs") else QUICK
+    effort = Effort() if kind in ("real", "pairs", "own") else QUICK
     return partial(by_search, method=method.removeprefix("quick "), effort=effort)
 
 
-def plan(data: Path | None) -> Iterator[str]:
+def plan(problems: dict[str, Spec], data: Path | None) -> Iterator[str]:
     """Names of all rows whose data are there: problem/method/seed."""
-    for name, spec in SPECS.items():
+    for name, spec in problems.items():
         absent = [folder for folder in spec.needs if not (data and (data / folder).is_dir())]
         if absent:
             print(f"{name} is left out: no {', '.join(absent)} in --data")
@@ -85,10 +86,10 @@ def plan(data: Path | None) -> Iterator[str]:
                     yield f"{name}/{method}/{seed}"
 
 
-def make(name: str, data: Path | None) -> dict:
+def make(name: str, data: Path | None, encoders: dict[str, Path]) -> dict:
     """One row: figures, their chance, seconds, verdict; or what went wrong."""
     problem_name, method, seed = name.split("/")
-    spec = SPECS[problem_name]
+    spec = specs(encoders)[problem_name]
     problem = spec.make(data, int(seed))
     row = {"name": name, "problem": problem_name, "method": method, "seed": int(seed)}
     row["chance"] = problem.chance
@@ -152,6 +153,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/unpaired.jsonl"))
     parser.add_argument("--data", type=Path, help="folder that holds flickr8k, coco, mini-imagenet")
     parser.add_argument(
+        "--encoder",
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="a text encoder of your own, on the real sets too",
+    )
+    parser.add_argument(
         "--only",
         default="*",
         metavar="PATTERN",
@@ -160,14 +168,17 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="rows at a time, one core each")
     parser.add_argument("--list", action="store_true", help="rows, and which are there already")
     asked = parser.parse_args()
-    names = [name for name in plan(asked.data) if fnmatch(name, asked.only)]
+    encoders = {name: Path(folder) for name, _, folder in (e.partition("=") for e in asked.encoder)}
+    names = [n for n in plan(specs(encoders), asked.data) if fnmatch(n, asked.only)]
     if not names:
         parser.error(f"no row matches {asked.only!r}; --list shows them")
     if asked.list:
         made = rows.read(asked.out)
         print("\n".join(f"{'made' if name in made else '    '} {name}" for name in names))
         return
-    made = rows.fill(asked.out, names, partial(make, data=asked.data), asked.jobs)
+    made = rows.fill(
+        asked.out, names, partial(make, data=asked.data, encoders=encoders), asked.jobs
+    )
     print("\n" + tables(list(made.values())))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import rows, unpaired
-from benchmarks.problems import SPECS, of_planted
+from benchmarks.problems import of_planted, specs
 from bridge.fitting import fit
 
 
@@ -30,7 +30,7 @@ def test_a_method_that_breaks_down_counts_as_chance(monkeypatch):
         raise np.linalg.LinAlgError("SVD did not converge")
 
     monkeypatch.setattr(unpaired, "fitter", lambda method, kind: broken)
-    row = unpaired.make("planted-1/gw/0", None)
+    row = unpaired.make("planted-1/gw/0", None, {})
     assert row["metrics"] == row["chance"] and "SVD" in row["error"]
     good = row | {"seed": 1, "metrics": {"class top-1": 0.9}, "seconds": 3.0, "verdict": "coarse"}
     del good["error"]
@@ -62,7 +62,7 @@ def test_command(monkeypatch, tmp_path, capsys):
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", ["flickr8k", "flickr8k-10-pairs", "coco-10-pairs"])
 def test_real_problems_share_their_pairs_only(name, data_folder):
-    problem = SPECS[name].make(data_folder, 0)
+    problem = specs({})[name].make(data_folder, 0)
     shared = {*problem.text.image_ids} & {*problem.image.image_ids}
     assert shared == {*(problem.pairs or ())}
     assert problem.measure(fit(*problem.paired, method="rotation"))["R@10"] > 0.5
