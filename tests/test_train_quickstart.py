@@ -8,14 +8,15 @@ import pytest
 from bridge import maps
 from bridge.config import load
 from bridge.errors import InputError
+from bridge.unpaired import Effort
 from eval import report as reports
-from train import quickstart, uses
+from train import few_pairs, quickstart, uses
 from train.config import TrainConfig
 
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(quickstart, "PICTURES", 60)
+    monkeypatch.setattr(quickstart, "PICTURES", 90)
     monkeypatch.setattr(quickstart, "TEST", 24)
     monkeypatch.setattr(quickstart, "CAPTIONED", 100)
     for name, config in quickstart.ENCODERS.items():
@@ -25,6 +26,10 @@ def small(monkeypatch):
     optim = uses.DECODER.optim.model_copy(update={"steps": 3, "batch": 16})
     monkeypatch.setattr(uses, "DECODER", uses.DECODER.model_copy(update={"optim": optim}))
     monkeypatch.setattr(uses, "DRAWN", 1)
+    monkeypatch.setattr(few_pairs, "CURVE", (3, few_pairs.FEW))
+    for name in ("BLIND", "GUIDED"):
+        tiny = Effort(candidates=4, generations=1, children=4, settled=1)
+        monkeypatch.setattr(few_pairs, name, tiny)
 
 
 def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
@@ -43,8 +48,14 @@ def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
     assert report.metrics["captioning.human.cider"] > report.chance["captioning.human.cider"]
     assert (out / "good-views" / "run" / "encoder" / "decoder" / "model.safetensors").exists()
     bridge = maps.load(out / "good-views" / "bridge-ridge")
-    assert bridge.about["pairs"] == 36
+    assert bridge.about["pairs"] == 66
     assert not bridge.are_seen([f"scene-{k:06d}.jpg" for k in range(24)]).any()
+    assert report.settings["verdicts"]["no pairs"]["level"] in printed
+    assert report.chance["no pairs.unpaired.text_to_image.recall@10"] == pytest.approx(10 / 24)
+    blind = maps.load(out / "good-views" / "bridge-no-pairs")
+    assert blind.about["paired"] is False and blind.about["pairs"] == 0
+    assert maps.load(out / "good-views" / "bridge-10-pairs").about["pairs"] == 10
+    assert (out / "few-pairs.png").exists() and "Few pairs" in html
 
     before = (out / "images.safetensors").stat().st_mtime_ns
     (out / "report.html").unlink()
@@ -56,11 +67,11 @@ def test_it_makes_everything_and_goes_on(small, tmp_path, capsys):
 
 
 def test_no_test_scene_is_trained_on(small, tmp_path):
-    quickstart.world.build(tmp_path / "world", pictures=60, caption_scenes=100, seed=0)
+    quickstart.world.build(tmp_path / "world", pictures=90, caption_scenes=100, seed=0)
     drawn, told = quickstart.split_captions(tmp_path)
-    assert len(drawn.read_text().splitlines()) == 60 * 5
+    assert len(drawn.read_text().splitlines()) == 90 * 5
     test = {quickstart.world.image_id(k) for k in range(24)}
-    assert len(told) == 136 * 5 and not test & {caption.image_id for caption in told}
+    assert len(told) == 166 * 5 and not test & {caption.image_id for caption in told}
 
 
 def test_encoders_differ_in_their_objective_alone():

@@ -1,11 +1,15 @@
 """What the quickstart finds without pairs, and with a few of them, beside what all pairs give."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bridge import fitting
+from bridge.captions import Caption, write_captions
+from bridge.console import Move
+from bridge.embed import embed_captions
 from bridge.embeddings import Embeddings
+from bridge.encode_text import text_encoder
 from bridge.files import replacing
 from bridge.maps import Bridge
 from bridge.unpaired import Effort, fit_unpaired
@@ -14,8 +18,11 @@ from eval.report import Report
 
 FEW = 10  # pairs of the bridge that is kept
 CURVE = (3, FEW, 30, 100, 300)  # numbers of pairs
+UNDRAWN = 3000  # scenes that are told and not drawn
 BLIND = Effort(candidates=160, generations=8, children=40, settled=2)
 GUIDED = Effort(candidates=60, generations=2, children=30, settled=2)
+RANKS = ("text_to_image.recall@10", "text_to_image.median_rank")
+RANKS += ("image_to_text.recall@10", "image_to_text.median_rank")
 
 
 @dataclass(frozen=True)
@@ -28,10 +35,23 @@ class Sides:
     test: tuple[Embeddings, Embeddings]
 
     def measure(self, bridge: Bridge) -> Report:
-        return measure_retrieval(*self.test, bridge, captions="each")
+        return measure_retrieval(*self.test, bridge, captions="mean")
 
     def known(self, pairs: int) -> list[str]:
         return list(dict.fromkeys(self.drawn.image_ids))[:pairs]
+
+
+def embed_undrawn(
+    captions: Sequence[Caption], drawn: Sequence[str], encoder: Path, out: Path
+) -> Embeddings:
+    """Rows of captions of scenes of which there is no picture, kept in the folder `out`."""
+    file, pictures = out / "undrawn.jsonl", set(drawn)
+    if not file.exists():
+        told = dict.fromkeys(c.image_id for c in captions if c.image_id not in pictures)
+        some = set(list(told)[:UNDRAWN])
+        write_captions(file, (caption for caption in captions if caption.image_id in some))
+    words = text_encoder(f"jepa:{encoder}", device="cpu")
+    return embed_captions(file, words, out / "undrawn.safetensors")
 
 
 @dataclass(frozen=True)
@@ -43,14 +63,12 @@ class FewPairs:
     alone: list[float]
     with_others: list[float]
 
-    @property
-    def verdicts(self) -> dict[str, str]:
-        named = {name: bridge.about.get("verdict") for name, bridge in self.bridges.items()}
-        return {name: verdict["level"] for name, verdict in named.items() if verdict}
 
+def fit_few(sides: Sides, every: Bridge, *, seed: int, progress: Move) -> FewPairs:
+    """A bridge from no pair, and both ways to use each number of pairs of the curve.
 
-def fit_few(sides: Sides, *, seed: int, progress: Callable[[int, int], None]) -> FewPairs:
-    """A bridge from no pair, and both ways to use each number of pairs of the curve."""
+    `every` is the bridge from all pairs, to compare with.
+    """
     steps = 1 + len(CURVE)
     progress(0, steps)
     blind = fit_unpaired(sides.undrawn, sides.pictures, effort=BLIND, seed=seed)
@@ -66,25 +84,26 @@ def fit_few(sides: Sides, *, seed: int, progress: Callable[[int, int], None]) ->
         if pairs == FEW:
             bridges |= {f"{FEW} pairs alone": simple, f"{FEW} pairs": helped}
         for bridge, curve in ((simple, alone), (helped, with_others)):
-            curve.append(sides.measure(bridge).metrics["text_to_image.recall@10"])
+            curve.append(sides.measure(bridge).metrics[RANKS[0]])
     progress(steps, steps)
+    bridges["all pairs"] = every
     reports = {name: sides.measure(bridge) for name, bridge in bridges.items()}
     return FewPairs(bridges, reports, alone, with_others)
 
 
-def plot_few(found: FewPairs, paired: float, path: Path) -> None:
+def plot_few(found: FewPairs, path: Path) -> None:
     """R@10 from text to image over the number of known pairs, with and without unpaired rows."""
     from matplotlib.figure import Figure
 
-    blind = found.reports["no pairs"]
+    blind, key = found.reports["no pairs"], RANKS[0]
     drawing = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = drawing.add_subplot()
     axes.plot(CURVE, found.with_others, "o-", label="pairs and unpaired rows")
     axes.plot(CURVE, found.alone, "s-", label="pairs alone (ridge)")
     for level, style, name in (
-        (paired, ":", "all pairs"),
-        (blind.metrics["text_to_image.recall@10"], "-.", "no pairs"),
-        (blind.chance["text_to_image.recall@10"], "--", "chance"),
+        (found.reports["all pairs"].metrics[key], ":", "all pairs"),
+        (blind.metrics[key], "-.", "no pairs"),
+        (blind.chance[key], "--", "chance"),
     ):
         axes.axhline(level, linestyle=style, color="0.45", label=name)
     axes.set_xscale("log")
@@ -92,7 +111,7 @@ def plot_few(found: FewPairs, paired: float, path: Path) -> None:
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("known pairs")
-    axes.set_ylabel("images found in the first ten by one caption")
+    axes.set_ylabel("right image among the first ten of its texts")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     with replacing(path) as temporary:

@@ -28,6 +28,7 @@ from eval.measure import measure_alignment, measure_retrieval
 from eval.page import Page
 from eval.report import Report, figure, plot_curve
 from train.config import Model, Objective, Optim, TrainConfig
+from train.few_pairs import RANKS, FewPairs, Sides, embed_undrawn, fit_few, plot_few
 from train.loop import run as train
 from train.uses import CAPTIONED as SENTENCES
 from train.uses import Scenes, caption_pictures, classify_pictures, learn_to_write
@@ -82,6 +83,7 @@ class Found:
     captioning: Report
     captions: dict[str, str]  # of held-out pictures
     classes: Report
+    few: FewPairs
 
 
 def run(out: PathLike, *, seed: int = 0, overwrite: bool = False) -> None:
@@ -131,7 +133,10 @@ def run(out: PathLike, *, seed: int = 0, overwrite: bool = False) -> None:
         )
     with clock.step("classifying pictures") as progress:
         classes = classify_pictures(out, encoder, vision, best, seed=seed, progress=progress)
-    found = Found(alignment, mapped, retrieval, captioning, captions, classes)
+    with clock.step("fitting with few pairs or none") as progress:
+        undrawn = embed_undrawn(told, images.ids, encoder, out / "good-views")
+        few = fit_apart(out, undrawn, texts["good views"], images, best, seed, progress)
+    found = Found(alignment, mapped, retrieval, captioning, captions, classes, few)
     report = summarise(found, request, clock)
     report.save(out / "report.json", overwrite=True)
     write_page(out, report, found, texts["good views"], images, best)
@@ -199,6 +204,25 @@ def measure_all(
     )
 
 
+def fit_apart(
+    out: Path,
+    undrawn: Embeddings,
+    text: Embeddings,
+    images: Embeddings,
+    best: Bridge,
+    seed: int,
+    progress: console.Move,
+) -> FewPairs:
+    """Bridges from texts and pictures of different scenes, with few known pairs or none."""
+    (test_text, drawn), (test_image, pictures) = halves(text), halves(images)
+    sides = Sides(undrawn, drawn, pictures, (test_text, test_image))
+    few = fit_few(sides, best, seed=seed, progress=progress)
+    for name, bridge in few.bridges.items():
+        if "verdict" in bridge.about:
+            bridge.save(out / "good-views" / f"bridge-{name.replace(' ', '-')}", overwrite=True)
+    return few
+
+
 def summarise(found: Found, request: dict, clock: Clock) -> Report:
     """One report of everything, each figure under its encoder and method."""
     metrics: dict = {}
@@ -207,10 +231,14 @@ def summarise(found: Found, request: dict, clock: Clock) -> Report:
     parts["good views, through ridge.alignment"] = found.mapped
     parts |= {f"{name}, {method}.retrieval": r for (name, method), r in found.retrieval.items()}
     parts |= {"captioning": found.captioning, "classes": found.classes}
+    parts |= {f"{name}.unpaired": report for name, report in found.few.reports.items()}
     for prefix, part in parts.items():
         metrics |= {f"{prefix}.{key}": value for key, value in part.metrics.items()}
         chance |= {f"{prefix}.{key}": value for key, value in part.chance.items()}
     settings = request | {"test_images": TEST, "vision": VISION, "seconds": clock.seconds}
+    settings["verdicts"] = {
+        name: bridge.about.get("verdict") for name, bridge in found.few.bridges.items()
+    }
     return Report(
         task="quickstart",
         metrics=metrics,
@@ -227,6 +255,7 @@ HEADS = {
     "retrieval": ("image R@1", "R@10", "rank", "text R@1", "R@10", "rank"),
     "captioning": ("CIDEr", "BLEU-4", "ROUGE-L"),
     "classes": ("Top-1", "Top-5"),
+    "unpaired": ("image R@10", "rank", "text R@10", "rank", "verdict"),
 }
 WRITTEN = {  # as a report names them: as people read them
     "shuffled": "chance: a caption of another picture",
@@ -252,6 +281,17 @@ def rows(report: Report, task: str) -> list[tuple[str, ...]]:
             (name, *(figure(values[f"classes.cosine.{key}"]) for key in ("top1", "top5")))
             for name, values in names.items()
         ]
+    if task == "unpaired":
+        verdicts = report.settings["verdicts"]
+        values = [("chance", report.chance, next(iter(verdicts)), "")]
+        values += [
+            (name, report.metrics, name, found["level"] if found else "")
+            for name, found in verdicts.items()
+        ]
+        return [
+            (shown, *(figure(table[f"{name}.unpaired.{key}"]) for key in RANKS), verdict)
+            for shown, table, name, verdict in values
+        ]
     if task == "alignment":
         keys = ["mutual_knn", "mutual_knn.calibrated", "cka"]
         names = [*ENCODERS, "good views, through ridge"]
@@ -273,6 +313,8 @@ def titles() -> dict[str, str]:
         f"{TEST} held-out scenes, bridges fitted on {PICTURES - TEST} others",
         "captioning": f"Captions of {SENTENCES} held-out pictures, through the ridge bridge",
         "classes": "Classes of fresh pictures\nfrom their names alone",
+        "unpaired": "Without pairs, and with few: texts and pictures of different scenes;\n"
+        "a scene's mean caption finds its picture, and the other way round",
     }
 
 
@@ -308,6 +350,14 @@ def write_page(
         out / "alignment.png",
         "Mutual 10-nearest-neighbour overlap against the number of scenes, for each encoder",
         "Means over random subsets of the held-out scenes; the dashed line is chance, k / (n - 1).",
+    )
+    page.heading("Few pairs, with unpaired rows and without")
+    plot_few(found.few, out / "few-pairs.png")
+    page.figure(
+        out / "few-pairs.png",
+        "Recall at 10 from text to image against the number of known pairs",
+        "Held-out scenes, mean of their captions. Unpaired rows are other pictures, and captions "
+        "of scenes that were never drawn; held-out pairs decide whether they enter at all.",
     )
     page.heading("Pictures, what the decoder writes of them, and the captions nearest to them")
     page.note(
