@@ -30,6 +30,7 @@ def contest(
 
     Ranks are among unpaired rows of the other side. `known_rank` and `alone_rank` are geometric
     means of the share of rows that come before the right one, over both directions; chance .37.
+    `known_error` and `alone_error` are standard errors of their logarithms, over the pairs.
     """
     generator = np.random.default_rng((seed, 9))
     wide = [side.components(WIDE, known=True) for side in sides]
@@ -37,7 +38,7 @@ def contest(
     wide_galleries = [unit(g @ side.basis) for g, side in zip(galleries, sides, strict=True)]
     narrow = [problem.text[: 4 * HELD_OUT], problem.image[: 4 * HELD_OUT]]
     order = generator.permutation(len(known[0]))
-    shares: dict[str, list[np.ndarray]] = {"known_rank": [], "alone_rank": []}
+    shares: dict[str, list[np.ndarray]] = {"known": [], "alone": []}
     for place, fold in enumerate(np.array_split(order, min(FOLDS, len(order)))):
         rest = np.setdiff1d(order, fold)
         cross = known[0][rest].T @ known[1][rest]
@@ -45,14 +46,15 @@ def contest(
         start = held_out_start(without, found, cores, (seed, 11, place))
         rotation = polish(without, start, generator)
         held = [side[fold] for side in known]
-        shares["known_rank"].append(rank_shares(rotation, rotation.T, held, narrow))
+        shares["known"].append(rank_shares(rotation, rotation.T, held, narrow))
         maps = alone([side[rest] for side in wide])
-        shares["alone_rank"].append(
-            rank_shares(*maps, [side[fold] for side in wide], wide_galleries)
-        )
-    return {
-        key: float(np.exp(np.log(np.concatenate(parts)).mean())) for key, parts in shares.items()
-    }
+        shares["alone"].append(rank_shares(*maps, [side[fold] for side in wide], wide_galleries))
+    signs = {}
+    for name, parts in shares.items():
+        of_pairs = np.concatenate([np.log(part).reshape(2, -1).mean(0) for part in parts])
+        signs[f"{name}_rank"] = float(np.exp(of_pairs.mean()))
+        signs[f"{name}_error"] = float(of_pairs.std(ddof=1) / len(of_pairs) ** 0.5)
+    return signs
 
 
 def held_out_start(

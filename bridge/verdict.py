@@ -1,6 +1,7 @@
 """How far a map that was found without pairs can be trusted, judged without labels."""
 
 from dataclasses import dataclass
+from math import exp
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -50,7 +51,8 @@ COARSE = {"split_half": 0.35, "held_margin": 0.04, "csls_margin": 0.002}
 LEVELS = (("reliable", RELIABLE), ("coarse", COARSE))
 LEAST_STRUCTURE = 0.08
 LARGEST_CYCLE = 0.35
-RELIABLE_RANK, COARSE_RANK = 0.05, 0.25  # of held-out known pairs, see unpaired.contest
+RELIABLE_RANK, COARSE_RANK = 0.05, 0.25  # of held-out known pairs, see few_pairs.contest
+CAUTION = 1.64  # standard errors that are added to a rank: few pairs say little
 MEANING = {
     "split_half": "two halves of the candidates lead to maps whose cosine is {:.2f}",
     "lead": "the best basin is {:.3f} ahead of the best that contradicts it",
@@ -69,13 +71,16 @@ def judge(signs: dict[str, float]) -> Verdict:
     lacks the signs that they give, and is never more than coarse.
     """
     if "known_rank" in signs:
-        rank = min(signs["known_rank"], signs["alone_rank"])
+        better = min(("known", "alone"), key=lambda name: signs[f"{name}_rank"])
+        found = signs[f"{better}_rank"]
+        rank = min(1.0, found * exp(CAUTION * signs[f"{better}_error"]))
         level = (
             "reliable" if rank <= RELIABLE_RANK else "coarse" if rank <= COARSE_RANK else "failed"
         )
         reason = (
-            f"held-out known pairs rank in the first {rank:.1%} of the other side's rows "
-            f"(geometric mean; reliable up to {RELIABLE_RANK:.0%}, coarse up to {COARSE_RANK:.0%}, "
+            f"held-out known pairs rank in the first {found:.1%} of the other side's rows "
+            f"(geometric mean), {rank:.1%} with the error of so few added "
+            f"(reliable up to {RELIABLE_RANK:.0%}, coarse up to {COARSE_RANK:.0%}, "
             "chance 37%)"
         )
         return Verdict(level, (reason,))

@@ -286,6 +286,14 @@ def signs(**changed: float) -> dict[str, float]:
     return good | {"structure_text": 0.2, "structure_image": 0.2, "cycle": 0.1} | changed
 
 
+def ranks(**of: tuple[float, float]) -> dict[str, float]:
+    """Signs of held-out known pairs: geometric mean of their ranks and its error, by name."""
+    named = [(name, *both) for name, both in of.items()]
+    return {f"{name}_rank": rank for name, rank, _ in named} | {
+        f"{name}_error": error for name, _, error in named
+    }
+
+
 @pytest.mark.parametrize(
     ("changed", "level"),
     [
@@ -296,8 +304,9 @@ def signs(**changed: float) -> dict[str, float]:
         ({"csls_margin": -0.01}, "failed"),
         ({"structure_image": 0.0}, "failed"),
         ({"cycle": 0.9}, "failed"),
-        ({"known_rank": 0.01, "alone_rank": 0.3, "held_margin": 0.0}, "reliable"),
-        ({"known_rank": 0.36, "alone_rank": 0.4}, "failed"),
+        (ranks(known=(0.01, 0.3), alone=(0.3, 0.1)) | {"held_margin": 0.0}, "reliable"),
+        (ranks(known=(0.03, 0.5), alone=(0.3, 0.1)), "coarse"),  # too few to say so
+        (ranks(known=(0.36, 0.1), alone=(0.4, 0.1)), "failed"),
     ],
 )
 def test_verdicts(changed, level):
