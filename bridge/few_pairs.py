@@ -11,7 +11,8 @@ from bridge.basins import SAME_BASIN
 from bridge.blind_search import GUIDED_SHARE, Search, guided_by_pairs
 from bridge.consensus import Problem, average, polish, same
 from bridge.cores import Cores
-from bridge.sides import HELD_OUT, WIDE, Side
+from bridge.finishing import finish
+from bridge.sides import COMPONENTS, HELD_OUT, WIDE, Side
 from bridge.transport import Map, Rows, rotation_of, unit
 
 FOLDS = 5
@@ -22,8 +23,8 @@ def contest(
     sides: Sequence[Side],
     problem: Problem,
     found: Search,
-    known: Sequence[Rows],
     cores: Cores,
+    linear: bool,
     seed: int,
 ) -> dict[str, float]:
     """Mean log rank of known pairs that are held out in turn, with unpaired rows and without.
@@ -32,29 +33,43 @@ def contest(
     means of the share of rows that come before the right one, over both directions; chance .37.
     `known_error` and `alone_error` are standard errors of their logarithms, over the pairs.
     """
-    generator = np.random.default_rng((seed, 9))
-    wide = [side.components(WIDE, known=True) for side in sides]
-    galleries = [side.rows[: 4 * HELD_OUT] for side in sides]
-    wide_galleries = [unit(g @ side.basis) for g, side in zip(galleries, sides, strict=True)]
-    narrow = [problem.text[: 4 * HELD_OUT], problem.image[: 4 * HELD_OUT]]
-    order = generator.permutation(len(known[0]))
-    shares: dict[str, list[np.ndarray]] = {"known": [], "alone": []}
+    order = np.random.default_rng((seed, 9)).permutation(len(sides[0].known))
+    jobs = []
     for place, fold in enumerate(np.array_split(order, min(FOLDS, len(order)))):
         rest = np.setdiff1d(order, fold)
-        cross = known[0][rest].T @ known[1][rest]
-        without = replace(problem, known=cross, pairs=len(rest))
+        known = [side.components(COMPONENTS, known=True)[rest] for side in sides]
+        without = replace(problem, known=known[0].T @ known[1], pairs=len(rest))
         start = held_out_start(without, found, cores, (seed, 11, place))
-        rotation = polish(without, start, generator)
-        held = [side[fold] for side in known]
-        shares["known"].append(rank_shares(rotation, rotation.T, held, narrow))
-        maps = alone([side[rest] for side in wide])
-        shares["alone"].append(rank_shares(*maps, [side[fold] for side in wide], wide_galleries))
+        jobs.append((sides, without, start, fold, rest, linear, seed))
+    folds = cores.each("held-out pairs", ranks_of_fold, jobs)
     signs = {}
-    for name, parts in shares.items():
+    for name, parts in zip(("known", "alone"), zip(*folds, strict=True), strict=True):
         of_pairs = np.concatenate([np.log(part).reshape(2, -1).mean(0) for part in parts])
         signs[f"{name}_rank"] = float(np.exp(of_pairs.mean()))
         signs[f"{name}_error"] = float(of_pairs.std(ddof=1) / len(of_pairs) ** 0.5)
     return signs
+
+
+def ranks_of_fold(
+    sides: Sequence[Side],
+    problem: Problem,
+    start: Map,
+    fold: np.ndarray,
+    rest: np.ndarray,
+    linear: bool,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of ranks of the held-out pairs by finished maps, with unpaired rows and without."""
+    wide = [side.components(WIDE, known=True) for side in sides]
+    galleries = [unit(side.rows[: 4 * HELD_OUT] @ side.basis) for side in sides]
+    held = [rows[fold] for rows in wide]
+    rotation = polish(problem, start, np.random.default_rng((seed, 12)))
+    told = [replace(side, known=side.known[rest]) for side in sides]
+    to_image, to_text, _ = finish(told, rotation, linear, seed)
+    return (
+        rank_shares(to_image, to_text, held, galleries),
+        rank_shares(*alone([rows[rest] for rows in wide]), held, galleries),
+    )
 
 
 def held_out_start(

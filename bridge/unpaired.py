@@ -168,7 +168,7 @@ def consensus(
     )
     signs = found.signs | structures(problem, seed)
     if count > 1:
-        signs |= contest(sides, problem, found, known, cores, seed)
+        signs |= contest(sides, problem, found, cores, linear, seed)
     cores.progress("finishing", 0, 1)
     if signs.get("alone_rank", 1.0) < signs.get("known_rank", 1.0):
         to_image, to_text = alone([side.components(WIDE, known=True) for side in sides])
