@@ -104,6 +104,7 @@ def make(name: str, data: Path | None, encoders: dict[str, Path]) -> dict:
         "seconds": round(seconds, 1),
         "verdict": verdict.get("level"),
         "reasons": verdict.get("reasons"),
+        "signs": bridge.about.get("diagnostics", {}).get("signs"),
     }
 
 

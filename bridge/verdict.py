@@ -47,7 +47,7 @@ def structure(rows: Rows, generator: np.random.Generator, clusters: int = 40) ->
 # What a sign must reach for a map to be called reliable, or at least coarse. Set by
 # benchmarks/verdict.py (see docs/log.md); agreement and CSLS are necessary and never enough.
 RELIABLE = {"split_half": 0.38, "lead": 0.12, "held_margin": 0.04, "csls_margin": 0.02}
-COARSE = {"split_half": 0.35, "held_margin": 0.04, "csls_margin": 0.002}
+COARSE = {"split_half": 0.35, "held_margin": 0.04}
 LEVELS = (("reliable", RELIABLE), ("coarse", COARSE))
 LEAST_STRUCTURE = 0.08
 LARGEST_CYCLE = 0.35

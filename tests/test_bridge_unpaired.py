@@ -301,7 +301,7 @@ def ranks(**of: tuple[float, float]) -> dict[str, float]:
         ({"lead": -0.1}, "coarse"),
         ({"split_half": 0.36}, "coarse"),
         ({"held_margin": 0.0}, "failed"),
-        ({"csls_margin": -0.01}, "failed"),
+        ({"csls_margin": -0.01}, "coarse"),
         ({"structure_image": 0.0}, "failed"),
         ({"cycle": 0.9}, "failed"),
         (ranks(known=(0.01, 0.3), alone=(0.3, 0.1)) | {"held_margin": 0.0}, "reliable"),
