@@ -88,7 +88,7 @@ def plan(problems: dict[str, Spec], data: Path | None) -> Iterator[str]:
 
 def make(name: str, data: Path | None, encoders: dict[str, Path]) -> dict:
     """One row: figures, their chance, seconds, verdict; or what went wrong."""
-    problem_name, method, seed = name.split("/")
+    problem_name, method, seed = name.rsplit("/", 2)
     spec = specs(encoders)[problem_name]
     problem = spec.make(data, int(seed))
     row = {"name": name, "problem": problem_name, "method": method, "seed": int(seed)}

@@ -104,11 +104,11 @@ def standing(basin: Basin, rivals: Sequence[Basin]) -> tuple[bool, float]:
     return contends, float(np.mean(ranks))
 
 
-def apart(problem: Problem, found: Sequence[Basin], most_alike: float) -> list[Basin]:
+def apart(problem: Problem, found: Sequence[Basin]) -> list[Basin]:
     """Basins by standing, without those that are like a better one."""
     kept: list[Basin] = []
     for basin in sorted(found, key=lambda one: standing(one, found), reverse=True):
-        if all(same(problem, basin.rotation, other.rotation) < most_alike for other in kept):
+        if all(same(problem, basin.rotation, other.rotation) < SAME_BASIN for other in kept):
             kept.append(basin)
     return kept
 

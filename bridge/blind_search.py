@@ -76,27 +76,28 @@ def search(
     ]
     found = workshop.each("basins", settle_family, jobs)
     found = moved(blind, found, [basin.rotation for basin in found])
-    found = apart(problem, found, SAME_BASIN)
+    found = apart(problem, found)
     start = found[0].rotation
     guided: list[Candidate] = []
     if problem.known is not None:
         found = moved(problem, found, [basin.rotation for basin in found])
         guided = guided_by_pairs(problem, workshop, "from pairs", children, (seed, 2))
         found = [from_pairs(problem, workshop, found[0], guided, settled, (seed, 3)), *found]
-    if generations:
-        bred = breed(
-            problem,
-            workshop,
-            first,
-            guided,
-            generations=generations,
-            children=children,
-            seed=(seed, 4),
-        )
-        found = [bred_basin(problem, workshop, bred, found[0], settled, (seed, 5)), *found]
-    best, *others = found if generations else apart(problem, found, SAME_BASIN)
-    others = [one for one in others if same(problem, best.rotation, one.rotation) < SAME_BASIN]
-    found = [best, *apart(problem, others, SAME_BASIN)] if others else [best]
+    bred = breed(
+        problem,
+        workshop,
+        first,
+        guided,
+        generations=generations,
+        children=children,
+        seed=(seed, 4),
+    )
+    if bred is None:
+        found = apart(problem, found)
+    else:
+        best = bred_basin(problem, workshop, bred, found[0], settled, (seed, 5))
+        others = [one for one in found if same(problem, bred, one.rotation) < SAME_BASIN]
+        found = [best, *apart(problem, others)]
     halves = [average(first[part::2]) for part in (0, 1)]
     signs = {
         "agreement": float(agreement(one.cross for one in first).mean()),

@@ -58,15 +58,15 @@ def merits(problem: Problem, maps: Sequence[Map]) -> np.ndarray:
     scale = np.linspace(2, 0.5, width, dtype=np.float32)
     directions = unit(generator.standard_normal((DIRECTIONS, width)).astype(np.float32) * scale)
     text_third = third_moments(many_text @ directions.T)
-    text_shape, image_shape = shape(text), shape(image)
+    text_shape, image_shape = inner_products(text), inner_products(image)
     rows = []
     for one in maps:
         scores = unit(text @ one) @ image.T
         plan = soft_matching(scores, SHARPNESS)
         found = [
             float((plan * (scores - scores.mean())).sum() / scores.std()),
-            correlation(text_shape, shape(unit(plan[:SHAPE_ROWS] @ image))),
-            correlation(image_shape, shape(unit(plan[:, :SHAPE_ROWS].T @ text))),
+            correlation(text_shape, inner_products(unit(plan[:SHAPE_ROWS] @ image))),
+            correlation(image_shape, inner_products(unit(plan[:, :SHAPE_ROWS].T @ text))),
             correlation(text_third, third_moments(many_image @ (directions @ one).T)),
         ]
         if problem.known is not None:
@@ -75,7 +75,7 @@ def merits(problem: Problem, maps: Sequence[Map]) -> np.ndarray:
     return np.array(rows)
 
 
-def shape(rows: Rows) -> np.ndarray:
+def inner_products(rows: Rows) -> np.ndarray:
     """Inner products between the first SHAPE_ROWS rows, each pair once."""
     some = rows[:SHAPE_ROWS]
     return (some @ some.T)[np.triu_indices(len(some), 1)]
@@ -160,8 +160,8 @@ def survivors(
     traces = np.stack([trace(problem, one) for one in maps])
     for one, merit in zip(new.maps, new.merits, strict=True):
         mine = trace(problem, one)
-        alike = traces @ mine
-        place = int(alike.argmax()) if alike.max() > TWINS else int(scores.argmin())
+        likeness = traces @ mine
+        place = int(likeness.argmax()) if likeness.max() > TWINS else int(scores.argmin())
         if merit @ weights > scores[place]:
             maps[place], found[place], traces[place] = one, merit, mine
             scores[place] = merit @ weights
@@ -192,27 +192,34 @@ def breed(
     generations: int,
     children: int,
     seed: Sequence[int],
-) -> Map:
+) -> Map | None:
     """The mean of a population that begins as the best quarter of all candidates.
 
     Merits are measured in standard deviations of the `blind` candidates; `guided` ones know pairs.
     The population shrinks to a tenth, and its mean map is better than any member that could be
-    chosen without labels.
+    chosen without labels. None if none was bred: none was asked
+    for, time was up, or all candidates agree.
     """
+    if not generations:
+        return None
     population = rated(problem, workshop, "rating", [one.rotation for one in (*blind, *guided)])
     spread = np.maximum(population.merits[: len(blind)].std(0), 1e-9)
     weights = np.array(list(MERITS.values())[: len(spread)]) / spread
     size = max(FEWEST, len(population.maps) // 4)
     population = population.best(population.merits @ weights, size)
+    least, bred = max(FEWEST, size // 10), 0
     for turn in range(generations):
         if workshop.late(0.8) or alike(problem, population.maps) > CONVERGED:
             break
-        done = turn / max(1, generations - 1)
-        scores = population.merits @ weights
         stage = f"generation {turn + 1} of {generations}"
+        scores = population.merits @ weights
         jobs = child_jobs(problem, population, scores, children, (*seed, turn))
         new = workshop.candidates(problem, stage, jobs)
         born = rated(problem, workshop, stage, [one.rotation for one in new])
-        keep = round(size + (max(FEWEST, size // 10) - size) * done)
+        keep = round(size + (least - size) * turn / max(1, generations - 1))
         population = survivors(problem, population, born, weights, keep)
-    return rotation_of(np.mean(population.maps, axis=0))
+        bred += 1
+    if not bred:
+        return None
+    chosen = population.best(population.merits @ weights, least)
+    return rotation_of(np.mean(chosen.maps, axis=0))

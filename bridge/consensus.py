@@ -18,7 +18,7 @@ from bridge.transport import Map, Rows, normed, refine, rotation_of, unit
 MOST_ROWS = 4000  # of a side, in one candidate
 CLUSTERS = (20, 30, 40, 60, 80)
 NODE_COMPONENTS = (16, 32, 64)
-GUIDANCE = 0.3  # weight of the current map in a guided matching, a cluster
+GUIDANCE = 0.3  # weight of a guide in a matching, a cluster
 KNOWN_WEIGHT = 0.3  # of known pairs beside soft matches, twice that from MANY_PAIRS on
 MANY_PAIRS = 20
 SHARPNESS = (3.0, 8.0)

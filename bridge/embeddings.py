@@ -93,7 +93,15 @@ class Embeddings:
         return self.take([row for rows in wanted.values() for row in rows])
 
     def joined(self, other: "Embeddings") -> "Embeddings":
-        """These rows and those of `other`, of the same space, below them."""
+        """These rows and those of `other`, of the same encoder, below them.
+
+        Raises InputError for rows of another width.
+        """
+        if self.rows.shape[1] != other.rows.shape[1]:
+            raise InputError(
+                f"expected rows of one width to join, got {self.rows.shape[1]} and "
+                f"{other.rows.shape[1]}; are they of the same encoder?"
+            )
         return replace(
             self,
             rows=torch.cat([self.rows, other.rows]),

@@ -27,11 +27,12 @@ def contest(
     linear: bool,
     seed: int,
 ) -> dict[str, float]:
-    """Mean log rank of known pairs that are held out in turn, with unpaired rows and without.
+    """Ranks of known pairs that are held out in turn, with unpaired rows and without.
 
     Ranks are among unpaired rows of the other side. `known_rank` and `alone_rank` are geometric
     means of the share of rows that come before the right one, over both directions; chance .37.
-    `known_error` and `alone_error` are standard errors of their logarithms, over the pairs.
+    `known_spread` and `alone_spread` are standard deviations of their logarithms over the pairs, of
+    which there are `held_pairs`.
     """
     order = np.random.default_rng((seed, 9)).permutation(len(sides[0].known))
     jobs = []
@@ -42,11 +43,11 @@ def contest(
         start = held_out_start(without, found, cores, (seed, 11, place))
         jobs.append((sides, without, start, fold, rest, linear, seed))
     folds = cores.each("held-out pairs", ranks_of_fold, jobs)
-    signs = {}
+    signs: dict[str, float] = {"held_pairs": float(len(order))}
     for name, parts in zip(("known", "alone"), zip(*folds, strict=True), strict=True):
         of_pairs = np.concatenate([np.log(part).reshape(2, -1).mean(0) for part in parts])
         signs[f"{name}_rank"] = float(np.exp(of_pairs.mean()))
-        signs[f"{name}_error"] = float(of_pairs.std(ddof=1) / len(of_pairs) ** 0.5)
+        signs[f"{name}_spread"] = float(of_pairs.std(ddof=1))
     return signs
 
 
@@ -75,10 +76,12 @@ def ranks_of_fold(
 def held_out_start(
     problem: Problem, found: Search, cores: Cores, seed: tuple[int, int, int]
 ) -> Map:
-    """Where a search would have begun its last refinement had it known these pairs only.
+    """A start that knows the other pairs only, in place of a search for each part held out.
 
-    The blind map, if the search stayed in its basin; else what candidates guided by the pairs tend
-    to; without a search the pairs' own rotation.
+    The best map before pairs had a part in it, if the search stayed in its basin; else the mean of
+    a few candidates that the pairs guide; without a search the pairs' own rotation. What is found
+    from there is no better than what the search with all pairs finds, so that the contest favours
+    the pairs alone, not the unpaired rows.
     """
     if found.blind is None:
         return rotation_of(problem.known)

@@ -36,14 +36,23 @@ SEARCH_UP_TO = 40  # known pairs: more of them are as good a start as what a sea
 class Effort:
     """How long to search.
 
-    First candidates; generations of children bred from them; refinements whose mean a settled map
-    is.
+    First candidates (none if known pairs are to be the only start); generations of children bred
+    from them, and as many candidates that known pairs guide; refinements whose mean a settled map
+    is. Raises InputError for less than 2 candidates or 1 of the others.
     """
 
     candidates: int = 400
     generations: int = 15
     children: int = 60
     settled: int = 6
+
+    def __post_init__(self) -> None:
+        counts = self.candidates, self.generations, self.children, self.settled
+        if min(counts) < 0 or self.candidates == 1 or 0 in counts[2:]:
+            raise InputError(
+                "expected candidates of 0 or at least 2, generations of at least 0, children and "
+                f"settled of at least 1, got {', '.join(map(str, counts))}"
+            )
 
 
 def fit_unpaired(
@@ -77,13 +86,15 @@ def fit_unpaired(
     check_method(method, pairs, budget)
     progress = progress or (lambda stage, done, total: None)
     text, image, known, notes = part(text, image, pairs, drop_shared, seed)
-    sides = [
-        prepare(table, name, known, np.random.default_rng((seed, place)))
-        for place, (name, table) in enumerate((("text", text), ("image", image)))
-    ]
     cores = Cores(workers, journal, budget, progress)
     effort = effort or Effort()
+    if not effort.candidates and len(known) < 2:
+        raise InputError(f"without candidates at least 2 known pairs are needed, got {len(known)}")
     with threadpool_limits(1):  # the same sums in the same order, whatever the machine
+        sides = [
+            prepare(table, name, known, np.random.default_rng((seed, place)))
+            for place, (name, table) in enumerate((("text", text), ("image", image)))
+        ]
         fitted = FITTERS[method](sides, effort, cores, linear, seed)
     settings = {"effort": asdict(effort), "linear": linear, "budget": budget}
     about = {

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import exp
 
 import numpy as np
+from scipy.stats import t
 from sklearn.cluster import KMeans
 
 from bridge.transport import Rows, unit
@@ -52,7 +53,9 @@ LEVELS = (("reliable", RELIABLE), ("coarse", COARSE))
 LEAST_STRUCTURE = 0.08
 LARGEST_CYCLE = 0.35
 RELIABLE_RANK, COARSE_RANK = 0.05, 0.25  # of held-out known pairs, see few_pairs.contest
-CAUTION = 1.64  # standard errors that are added to a rank: few pairs say little
+CAUTION = 0.95  # of the one-sided bound on that rank: few pairs say little
+FEWEST_PAIRS = 5  # that can be held out in turn; fewer leave the verdict to the other signs
+LEAST_SPREAD = 0.5  # of the logarithms of ranks, should a few happen to be equal
 MEANING = {
     "split_half": "two halves of the candidates lead to maps whose cosine is {:.2f}",
     "lead": "the best basin is {:.3f} ahead of the best that contradicts it",
@@ -64,16 +67,18 @@ NO_CANDIDATES = "no candidates whose halves, or basins, could be compared: coars
 
 
 def judge(signs: dict[str, float]) -> Verdict:
-    """The verdict on a search by its signs (see consensus.search and unpaired.consensus).
+    """The verdict on a search by its signs (see blind_search.search and unpaired.consensus).
 
     With known pairs, how well those that were held out are found decides. Without, a map is
     reliable or coarse only if every sign reaches its level; one that was not found by candidates
     lacks the signs that they give, and is never more than coarse.
     """
-    if "known_rank" in signs:
+    if signs.get("held_pairs", 0) >= FEWEST_PAIRS:
         better = min(("known", "alone"), key=lambda name: signs[f"{name}_rank"])
         found = signs[f"{better}_rank"]
-        rank = min(1.0, found * exp(CAUTION * signs[f"{better}_error"]))
+        count = signs["held_pairs"]
+        error = max(signs[f"{better}_spread"], LEAST_SPREAD) / count**0.5
+        rank = min(1.0, found * exp(float(t.ppf(CAUTION, count - 1)) * error))
         level = (
             "reliable" if rank <= RELIABLE_RANK else "coarse" if rank <= COARSE_RANK else "failed"
         )

@@ -218,6 +218,40 @@ def plot_curve(reports: "Report | Mapping[str, Report]", path: PathLike) -> None
         drawing.savefig(temporary, format=kind, dpi=160)
 
 
+def plot_lines(
+    at: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    levels: Mapping[str, float],
+    names: tuple[str, str],
+    path: PathLike,
+) -> None:
+    """Draw named lines over the places `at` (a log scale) and named levels; `names` are the axes'.
+
+    Raises InputError for a file that is no png, svg or pdf.
+    """
+    from matplotlib.figure import Figure
+
+    kind = plot_kind(path)
+    drawing = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = drawing.add_subplot()
+    for marker, (name, values) in zip("os^v", lines.items(), strict=False):
+        axes.plot(at, values, marker=marker, label=name)
+    for style, (name, level) in zip((":", "-.", "--"), levels.items(), strict=False):
+        axes.axhline(level, linestyle=style, color="0.45", label=name)
+    axes.set_xscale("log")
+    axes.set_xticks(at, [f"{place:g}" for place in at])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(names[0])
+    axes.set_ylabel(names[1])
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="0.9")
+    axes.set_axisbelow(True)
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    with replacing(path) as temporary:
+        drawing.savefig(temporary, format=kind, dpi=160)
+
+
 LABELLED = 120  # classes whose names still fit beside a table of confusions
 
 

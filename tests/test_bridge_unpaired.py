@@ -287,11 +287,13 @@ def signs(**changed: float) -> dict[str, float]:
 
 
 def ranks(**of: tuple[float, float]) -> dict[str, float]:
-    """Signs of held-out known pairs: geometric mean of their ranks and its error, by name."""
+    """Signs of ten held-out known pairs: geometric mean of ranks, spread of logarithms, by name."""
     named = [(name, *both) for name, both in of.items()]
-    return {f"{name}_rank": rank for name, rank, _ in named} | {
-        f"{name}_error": error for name, _, error in named
-    }
+    return (
+        {f"{name}_rank": rank for name, rank, _ in named}
+        | {f"{name}_spread": spread for name, _, spread in named}
+        | {"held_pairs": 10}
+    )
 
 
 @pytest.mark.parametrize(
@@ -304,9 +306,13 @@ def ranks(**of: tuple[float, float]) -> dict[str, float]:
         ({"csls_margin": -0.01}, "coarse"),
         ({"structure_image": 0.0}, "failed"),
         ({"cycle": 0.9}, "failed"),
-        (ranks(known=(0.01, 0.3), alone=(0.3, 0.1)) | {"held_margin": 0.0}, "reliable"),
-        (ranks(known=(0.03, 0.5), alone=(0.3, 0.1)), "coarse"),  # too few to say so
-        (ranks(known=(0.36, 0.1), alone=(0.4, 0.1)), "failed"),
+        (ranks(known=(0.01, 1.0), alone=(0.3, 1.0)) | {"held_margin": 0.0}, "reliable"),
+        (ranks(known=(0.03, 1.5), alone=(0.3, 1.0)), "coarse"),  # too few to say so
+        (ranks(known=(0.36, 1.0), alone=(0.4, 1.0)), "failed"),
+        (
+            ranks(known=(0.9, 0.0), alone=(0.9, 0.0)) | {"held_pairs": 2},
+            "reliable",
+        ),  # the others say
     ],
 )
 def test_verdicts(changed, level):

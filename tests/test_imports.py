@@ -17,7 +17,10 @@ MAY_IMPORT = {
     "train": {"bridge"},
     "app.py": {"bridge", "eval"},
 }
-PROGRAMS = {"train/cli.py", "train/quickstart.py", "train/uses.py", "train/__main__.py"}
+PROGRAMS = {
+    *("train/cli.py", "train/quickstart.py", "train/uses.py"),
+    *("train/few_pairs.py", "train/__main__.py"),
+}
 ONLY_IN = {
     "timm": {"bridge/encode_vision.py", "bridge/classes.py"},
     "accelerate": {"train/loop.py"},

@@ -10,11 +10,10 @@ from bridge.console import Move
 from bridge.embed import embed_captions
 from bridge.embeddings import Embeddings
 from bridge.encode_text import text_encoder
-from bridge.files import replacing
 from bridge.maps import Bridge
 from bridge.unpaired import Effort, fit_unpaired
 from eval.measure import measure_retrieval
-from eval.report import Report
+from eval.report import Report, plot_lines
 
 FEW = 10  # pairs of the bridge that is kept
 CURVE = (3, FEW, 30, 100, 300)  # numbers of pairs
@@ -93,26 +92,15 @@ def fit_few(sides: Sides, every: Bridge, *, seed: int, progress: Move) -> FewPai
 
 def plot_few(found: FewPairs, path: Path) -> None:
     """R@10 from text to image over the number of known pairs, with and without unpaired rows."""
-    from matplotlib.figure import Figure
-
     blind, key = found.reports["no pairs"], RANKS[0]
-    drawing = Figure(figsize=(6.4, 4.0), layout="constrained")
-    axes = drawing.add_subplot()
-    axes.plot(CURVE, found.with_others, "o-", label="pairs and unpaired rows")
-    axes.plot(CURVE, found.alone, "s-", label="pairs alone (ridge)")
-    for level, style, name in (
-        (found.reports["all pairs"].metrics[key], ":", "all pairs"),
-        (blind.metrics[key], "-.", "no pairs"),
-        (blind.chance[key], "--", "chance"),
-    ):
-        axes.axhline(level, linestyle=style, color="0.45", label=name)
-    axes.set_xscale("log")
-    axes.set_xticks(CURVE, [str(pairs) for pairs in CURVE])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("known pairs")
-    axes.set_ylabel("right image among the first ten of its texts")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
-    with replacing(path) as temporary:
-        drawing.savefig(temporary, dpi=150, format="png")
+    plot_lines(
+        CURVE,
+        {"pairs and unpaired rows": found.with_others, "pairs alone (ridge)": found.alone},
+        {
+            "all pairs": found.reports["all pairs"].metrics[key],
+            "no pairs": blind.metrics[key],
+            "chance": blind.chance[key],
+        },
+        ("known pairs", "right image among the first ten of its texts"),
+        path,
+    )
