@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,18 @@ def made_by(
     problem: Problem, make: Callable[..., Candidate], seed: Sequence[int], given: Map | None
 ) -> Candidate:
     return make(problem, seed, given)
+
+
+def digest_of(problem: Problem, jobs: Sequence[Job]) -> str:
+    """Names a piece of work, so that a journal gives back nothing that other work has made."""
+    found = blake2b(digest_size=6)
+    arrays = [problem.text, problem.image, problem.known]
+    for make, seed, given in jobs:
+        found.update(f"{make.__name__} {tuple(seed)}".encode())
+        arrays.append(given)
+    for array in arrays:
+        found.update(b"" if array is None else np.ascontiguousarray(array).data)
+    return found.hexdigest()
 
 
 class Cores:
@@ -58,8 +71,9 @@ class Cores:
                 self.notes.append(f"{stage}: time for {len(made)} of {len(jobs)}")
                 break
             self.progress(stage, len(made), len(jobs))
-            name = f"{stage}-{first:05d}".replace(" ", "-")
-            made += self.kept(problem, name, jobs[first : first + CHUNK])
+            part = jobs[first : first + CHUNK]
+            name = f"{stage}-{first:05d}-{digest_of(problem, part)}".replace(" ", "-")
+            made += self.kept(problem, name, part)
         self.progress(stage, len(made), len(made))
         return made
 

@@ -14,6 +14,7 @@ from bridge.cores import Cores
 from bridge.finishing import finish
 from bridge.sides import COMPONENTS, HELD_OUT, WIDE, Side
 from bridge.transport import Map, Rows, rotation_of, unit
+from bridge.verdict import LEAST_SPREAD
 
 FOLDS = 5
 CONTEST = 16  # candidates with each part of the known pairs held out
@@ -32,23 +33,31 @@ def contest(
     Ranks are among unpaired rows of the other side. `known_rank` and `alone_rank` are geometric
     means of the share of rows that come before the right one, over both directions; chance .37.
     `known_spread` and `alone_spread` are standard deviations of their logarithms over the pairs, of
-    which there are `held_pairs`.
+    which there are `held_pairs`; `alone_lead` is by how many standard errors the pairs alone do
+    better (Student's paired t).
     """
     order = np.random.default_rng((seed, 9)).permutation(len(sides[0].known))
-    jobs = []
-    for place, fold in enumerate(np.array_split(order, min(FOLDS, len(order)))):
+    parts, folds = np.array_split(order, min(FOLDS, len(order))), []
+    for place, fold in enumerate(parts):
         rest = np.setdiff1d(order, fold)
         known = [side.components(COMPONENTS, known=True)[rest] for side in sides]
         without = replace(problem, known=known[0].T @ known[1], pairs=len(rest))
         start = held_out_start(without, found, cores, (seed, 11, place))
-        jobs.append((sides, without, start, fold, rest, linear, seed))
-    folds = cores.each("held-out pairs", ranks_of_fold, jobs)
-    signs: dict[str, float] = {"held_pairs": float(len(order))}
-    for name, parts in zip(("known", "alone"), zip(*folds, strict=True), strict=True):
-        of_pairs = np.concatenate([np.log(part).reshape(2, -1).mean(0) for part in parts])
+        cores.progress("held-out pairs", place, len(parts))
+        folds.append(ranks_of_fold(sides, without, start, fold, rest, linear, seed))
+    cores.progress("held-out pairs", len(parts), len(parts))
+    logs = {
+        name: np.concatenate([np.log(share).reshape(2, -1).mean(0) for share in shares])
+        for name, shares in zip(("known", "alone"), zip(*folds, strict=True), strict=True)
+    }
+    count = len(order)
+    signs: dict[str, float] = {"held_pairs": float(count)}
+    for name, of_pairs in logs.items():
         signs[f"{name}_rank"] = float(np.exp(of_pairs.mean()))
         signs[f"{name}_spread"] = float(of_pairs.std(ddof=1))
-    return signs
+    ahead = logs["known"] - logs["alone"]
+    error = max(float(ahead.std(ddof=1)), LEAST_SPREAD) / count**0.5
+    return signs | {"alone_lead": float(ahead.mean()) / error}
 
 
 def ranks_of_fold(

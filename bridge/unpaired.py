@@ -27,7 +27,7 @@ from bridge.reach import fitted_reach
 from bridge.rivals import RIVALS
 from bridge.sides import COMPONENTS, WIDE, Side, hold_out, part, prepare
 from bridge.transport import Map, unit
-from bridge.verdict import Verdict, judge, structure
+from bridge.verdict import Verdict, judge, pairs_alone, structure
 
 SEARCH_UP_TO = 40  # known pairs: more of them are as good a start as what a search finds
 
@@ -181,7 +181,7 @@ def consensus(
     if count > 1:
         signs |= contest(sides, problem, found, cores, linear, seed)
     cores.progress("finishing", 0, 1)
-    if signs.get("alone_rank", 1.0) < signs.get("known_rank", 1.0):
+    if pairs_alone(signs):
         to_image, to_text = alone([side.components(WIDE, known=True) for side in sides])
         note = "ridge on the known pairs: held-out pairs are found better without unpaired rows"
     else:

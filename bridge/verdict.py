@@ -55,6 +55,7 @@ LARGEST_CYCLE = 0.35
 RELIABLE_RANK, COARSE_RANK = 0.05, 0.25  # of held-out known pairs, see few_pairs.contest
 CAUTION = 0.95  # of the one-sided bound on that rank: few pairs say little
 FEWEST_PAIRS = 5  # that can be held out in turn; fewer leave the verdict to the other signs
+SURE = 1.64  # standard errors by which the pairs alone must lead to be preferred
 LEAST_SPREAD = 0.5  # of the logarithms of ranks, should a few happen to be equal
 MEANING = {
     "split_half": "two halves of the candidates lead to maps whose cosine is {:.2f}",
@@ -74,10 +75,10 @@ def judge(signs: dict[str, float]) -> Verdict:
     lacks the signs that they give, and is never more than coarse.
     """
     if signs.get("held_pairs", 0) >= FEWEST_PAIRS:
-        better = min(("known", "alone"), key=lambda name: signs[f"{name}_rank"])
-        found = signs[f"{better}_rank"]
+        name = "alone" if pairs_alone(signs) else "known"
+        found = signs[f"{name}_rank"]
         count = signs["held_pairs"]
-        error = max(signs[f"{better}_spread"], LEAST_SPREAD) / count**0.5
+        error = max(signs[f"{name}_spread"], LEAST_SPREAD) / count**0.5
         rank = min(1.0, found * exp(float(t.ppf(CAUTION, count - 1)) * error))
         level = (
             "reliable" if rank <= RELIABLE_RANK else "coarse" if rank <= COARSE_RANK else "failed"
@@ -109,6 +110,11 @@ def judge(signs: dict[str, float]) -> Verdict:
             return Verdict(level, tuple(missing or (say(signs, key) for key in levels)))
         missing = [f"{say(signs, key)}, expected {levels[key]} for {level}" for key in short]
     return Verdict("failed", tuple(missing))
+
+
+def pairs_alone(signs: dict[str, float]) -> bool:
+    """Whether held-out known pairs say that unpaired rows do harm, and not by chance."""
+    return signs.get("alone_lead", 0.0) > SURE
 
 
 def say(signs: dict[str, float], key: str) -> str:

@@ -219,7 +219,7 @@ def plot_curve(reports: "Report | Mapping[str, Report]", path: PathLike) -> None
 
 
 def plot_lines(
-    at: Sequence[float],
+    at: Sequence[int],
     lines: Mapping[str, Sequence[float]],
     levels: Mapping[str, float],
     names: tuple[str, str],
@@ -239,7 +239,7 @@ def plot_lines(
     for style, (name, level) in zip((":", "-.", "--"), levels.items(), strict=False):
         axes.axhline(level, linestyle=style, color="0.45", label=name)
     axes.set_xscale("log")
-    axes.set_xticks(at, [f"{place:g}" for place in at])
+    axes.set_xticks(at, [str(place) for place in at])
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel(names[0])

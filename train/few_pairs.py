@@ -1,10 +1,11 @@
 """What the quickstart finds without pairs, and with a few of them, beside what all pairs give."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from bridge import fitting
+from bridge import fitting, maps
 from bridge.captions import Caption, write_captions
 from bridge.console import Move
 from bridge.embed import embed_captions
@@ -63,14 +64,24 @@ class FewPairs:
     with_others: list[float]
 
 
-def fit_few(sides: Sides, every: Bridge, *, seed: int, progress: Move) -> FewPairs:
+def kept(folder: Path, fit: Callable[[], Bridge]) -> Bridge:
+    """The bridge in a folder, fitted first if there is none."""
+    if not folder.exists():
+        fit().save(folder)
+    return maps.load(folder)
+
+
+def fit_few(sides: Sides, every: Bridge, out: Path, *, seed: int, progress: Move) -> FewPairs:
     """A bridge from no pair, and both ways to use each number of pairs of the curve.
 
-    `every` is the bridge from all pairs, to compare with.
+    `every` is the bridge from all pairs, to compare with; the others are kept in the folder `out`.
     """
     steps = 1 + len(CURVE)
     progress(0, steps)
-    blind = fit_unpaired(sides.undrawn, sides.pictures, effort=BLIND, seed=seed)
+    blind = kept(
+        out / "bridge-no-pairs",
+        lambda: fit_unpaired(sides.undrawn, sides.pictures, effort=BLIND, seed=seed),
+    )
     bridges = {"no pairs": blind}
     alone, with_others = [], []
     for place, pairs in enumerate(CURVE, 1):
@@ -79,7 +90,10 @@ def fit_few(sides: Sides, every: Bridge, *, seed: int, progress: Move) -> FewPai
         pairs_text = sides.drawn.of_images(known)
         simple = fitting.fit(pairs_text, sides.pictures.of_images(known), method="ridge")
         text = sides.undrawn.joined(pairs_text)
-        helped = fit_unpaired(text, sides.pictures, pairs=known, effort=GUIDED, seed=seed)
+        helped = kept(
+            out / f"bridge-{pairs}-pairs",
+            partial(fit_unpaired, text, sides.pictures, pairs=known, effort=GUIDED, seed=seed),
+        )
         if pairs == FEW:
             bridges |= {f"{FEW} pairs alone": simple, f"{FEW} pairs": helped}
         for bridge, curve in ((simple, alone), (helped, with_others)):

@@ -216,11 +216,7 @@ def fit_apart(
     """Bridges from texts and pictures of different scenes, with few known pairs or none."""
     (test_text, drawn), (test_image, pictures) = halves(text), halves(images)
     sides = Sides(undrawn, drawn, pictures, (test_text, test_image))
-    few = fit_few(sides, best, seed=seed, progress=progress)
-    for name, bridge in few.bridges.items():
-        if "verdict" in bridge.about:
-            bridge.save(out / "good-views" / f"bridge-{name.replace(' ', '-')}", overwrite=True)
-    return few
+    return fit_few(sides, best, out / "good-views", seed=seed, progress=progress)
 
 
 def summarise(found: Found, request: dict, clock: Clock) -> Report:
