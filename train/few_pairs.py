@@ -17,7 +17,7 @@ from eval.measure import measure_retrieval
 from eval.report import Report, plot_lines
 
 FEW = 10  # pairs of the bridge that is kept
-CURVE = (3, FEW, 30, 100, 300)  # numbers of pairs
+CURVE = (FEW, 30, 100, 300)  # numbers of pairs
 UNDRAWN = 3000  # scenes that are told and not drawn
 BLIND = Effort(candidates=160, generations=8, children=40, settled=2)
 GUIDED = Effort(candidates=60, generations=2, children=30, settled=2)
