@@ -81,13 +81,12 @@ def judge(signs: dict[str, float]) -> Verdict:
         error = max(signs[f"{name}_spread"], LEAST_SPREAD) / count**0.5
         rank = min(1.0, found * exp(float(t.ppf(CAUTION, count - 1)) * error))
         level = (
-            "reliable" if rank <= RELIABLE_RANK else "coarse" if rank <= COARSE_RANK else "failed"
+            "reliable" if rank <= RELIABLE_RANK else "coarse" if found <= COARSE_RANK else "failed"
         )
         reason = (
             f"held-out known pairs rank in the first {found:.1%} of the other side's rows "
-            f"(geometric mean), {rank:.1%} with the error of so few added "
-            f"(reliable up to {RELIABLE_RANK:.0%}, coarse up to {COARSE_RANK:.0%}, "
-            "chance 37%)"
+            f"(geometric mean; coarse up to {COARSE_RANK:.0%}, chance 37%), at the 95% bound in "
+            f"the first {rank:.1%} (reliable up to {RELIABLE_RANK:.0%})"
         )
         return Verdict(level, (reason,))
     flat = min(signs["structure_text"], signs["structure_image"])

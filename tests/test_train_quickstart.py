@@ -26,7 +26,7 @@ def small(monkeypatch):
     optim = uses.DECODER.optim.model_copy(update={"steps": 3, "batch": 16})
     monkeypatch.setattr(uses, "DECODER", uses.DECODER.model_copy(update={"optim": optim}))
     monkeypatch.setattr(uses, "DRAWN", 1)
-    monkeypatch.setattr(few_pairs, "CURVE", (few_pairs.FEW, 20))
+    monkeypatch.setattr(few_pairs, "CURVE", (few_pairs.FEW, 12))
     for name in ("BLIND", "GUIDED"):
         tiny = Effort(candidates=4, generations=1, children=4, settled=1)
         monkeypatch.setattr(few_pairs, name, tiny)
