@@ -13,11 +13,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-import torch
-
 from bridge import embeddings
 from bridge.__main__ import main as platobridge
-from bridge.embeddings import Embeddings
 
 COLUMNS = ("cosine", "csls", "balanced")
 CAPTIONS = {
@@ -135,9 +132,7 @@ class Study:
 
 def joined(first: Path, second: Path, out: Path) -> None:
     """Two embeddings files of one encoder as one."""
-    one, two = embeddings.load(first), embeddings.load(second)
-    ids, image_ids = one.ids + two.ids, one.image_ids + two.image_ids
-    embeddings.save(Embeddings(torch.cat([one.rows, two.rows]), ids, image_ids, one.about), out)
+    embeddings.save(embeddings.load(first).joined(embeddings.load(second)), out)
 
 
 def share(metrics: dict, key: str) -> str:

@@ -45,8 +45,7 @@ def evidence(problem: Problem, rotation: Map) -> dict[str, float]:
     held = problem.held_text, problem.held_image
     known = {}
     if problem.known is not None:
-        cosines = float((problem.known * rotation).sum()) / problem.pairs
-        known = {"known": cosines, "pairs": problem.pairs}
+        known = {"known": problem.known_cosine(rotation), "pairs": problem.pairs}
     return known | {
         "csls": csls(*held, rotation),
         "held": matched_score(*held, rotation),

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from bridge.consensus import Candidate, Job, Problem, Workshop, candidate, refined
-from bridge.transport import Map, Rows, normed, rotation_of, soft_matching, unit
+from bridge.transport import (
+    MATCHED_SHARPNESS,
+    Map,
+    Rows,
+    normed,
+    plan_score,
+    rotation_of,
+    soft_matching,
+    unit,
+)
 
 # Weights of the merits, in standard deviations among the first candidates.
 MERITS = {"matched": 1.5, "text_shape": 0.5, "image_shape": 0.5, "third": 1.0, "known": 1.0}
@@ -20,13 +29,12 @@ SHAPE_ROWS = 600
 MOMENT_ROWS = 3000
 DIRECTIONS = 500  # along which third moments are compared
 REGIONS = 24
-SHARPNESS = 8.0
 KINDS = ("mean", "regions", "regions", "guided")  # of children, by turns
 MEAN_OF, MEAN_NOISE, REGION_NOISE = 4, 0.4, 0.15
 TWINS = 0.6  # maps more alike than this compete for one place
 CONVERGED = 0.9  # likeness of a population that has nothing left to recombine
 FEWEST = 5  # maps of a population
-CHUNK = 10  # maps rated in one piece of work
+RATED_AT_ONCE = 10  # maps, in one piece of work
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +70,15 @@ def merits(problem: Problem, maps: Sequence[Map]) -> np.ndarray:
     rows = []
     for one in maps:
         scores = unit(text @ one) @ image.T
-        plan = soft_matching(scores, SHARPNESS)
+        plan = soft_matching(scores, MATCHED_SHARPNESS)
         found = [
-            float((plan * (scores - scores.mean())).sum() / scores.std()),
+            plan_score(scores, plan),
             correlation(text_shape, inner_products(unit(plan[:SHAPE_ROWS] @ image))),
             correlation(image_shape, inner_products(unit(plan[:, :SHAPE_ROWS].T @ text))),
             correlation(text_third, third_moments(many_image @ (directions @ one).T)),
         ]
         if problem.known is not None:
-            found.append(float((problem.known * one).sum()) / problem.pairs)
+            found.append(problem.known_cosine(one))
         rows.append(found)
     return np.array(rows)
 
@@ -179,7 +187,10 @@ def alike(problem: Problem, maps: Sequence[Map]) -> float:
 
 
 def rated(problem: Problem, workshop: Workshop, stage: str, maps: Sequence[Map]) -> Population:
-    jobs = [(problem, maps[first : first + CHUNK]) for first in range(0, len(maps), CHUNK)]
+    jobs = [
+        (problem, maps[first : first + RATED_AT_ONCE])
+        for first in range(0, len(maps), RATED_AT_ONCE)
+    ]
     return Population(list(maps), np.concatenate(workshop.each(stage, merits, jobs)))
 
 

@@ -48,6 +48,10 @@ class Problem:
         weight = KNOWN_WEIGHT * (2 if self.pairs >= MANY_PAIRS else 1)
         return weight, weight
 
+    def known_cosine(self, mapping: Map) -> float:
+        """Mean cosine of the known pairs under a map."""
+        return float((self.known * mapping).sum()) / self.pairs
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:

@@ -12,6 +12,7 @@ Map = Float[np.ndarray, "_ _"]  # text components x image components
 
 MOMENTUM = 0.7  # share of the running cross-covariance kept from one step to the next
 HUBNESS = 10  # neighbours in the CSLS criterion
+MATCHED_SHARPNESS = 8.0  # of the matchings by which maps are compared
 
 
 def unit(rows: Rows) -> Rows:
@@ -88,14 +89,18 @@ def matched_score(
     text: Float[np.ndarray, "n r"],
     image: Float[np.ndarray, "m s"],
     mapping: Map,
-    sharpness: float = 8.0,
+    sharpness: float = MATCHED_SHARPNESS,
 ) -> float:
     """Mean standardised score of softly matched rows: how well a map brings two clouds together.
 
     About 0 for rows that match nothing; comparable only between maps of the same rows.
     """
     scores = unit(text @ mapping) @ image.T
-    plan = soft_matching(scores, sharpness)
+    return plan_score(scores, soft_matching(scores, sharpness))
+
+
+def plan_score(scores: Float[np.ndarray, "n m"], plan: Float[np.ndarray, "n m"]) -> float:
+    """Mean of the scores under a plan, in standard deviations above their mean."""
     return float((plan * (scores - scores.mean())).sum() / scores.std())
 
 

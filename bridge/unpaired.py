@@ -27,7 +27,7 @@ from bridge.reach import fitted_reach
 from bridge.rivals import RIVALS
 from bridge.sides import COMPONENTS, WIDE, Side, hold_out, part, prepare
 from bridge.transport import Map, unit
-from bridge.verdict import Verdict, judge, pairs_alone, structure
+from bridge.verdict import FEWEST_PAIRS, Verdict, judge, pairs_alone, structure
 
 SEARCH_UP_TO = 40  # known pairs: more of them are as good a start as what a search finds
 
@@ -88,8 +88,10 @@ def fit_unpaired(
     text, image, known, notes = part(text, image, pairs, drop_shared, seed)
     cores = Cores(workers, journal, budget, progress)
     effort = effort or Effort()
-    if not effort.candidates and len(known) < 2:
-        raise InputError(f"without candidates at least 2 known pairs are needed, got {len(known)}")
+    if not effort.candidates and len(known) < FEWEST_PAIRS:
+        raise InputError(
+            f"expected at least {FEWEST_PAIRS} known pairs without candidates, got {len(known)}"
+        )
     with threadpool_limits(1):  # the same sums in the same order, whatever the machine
         sides = [
             prepare(table, name, known, np.random.default_rng((seed, place)))

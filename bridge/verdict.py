@@ -46,7 +46,7 @@ def structure(rows: Rows, generator: np.random.Generator, clusters: int = 40) ->
 
 
 # What a sign must reach for a map to be called reliable, or at least coarse. Set by
-# benchmarks/verdict.py (see docs/log.md); agreement and CSLS are necessary and never enough.
+# benchmarks/verdict.py (see docs/log.md); agreement and CSLS are never enough.
 RELIABLE = {"split_half": 0.38, "lead": 0.12, "held_margin": 0.04, "csls_margin": 0.02}
 COARSE = {"split_half": 0.35, "held_margin": 0.04}
 LEVELS = (("reliable", RELIABLE), ("coarse", COARSE))

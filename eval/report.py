@@ -206,16 +206,9 @@ def plot_curve(reports: "Report | Mapping[str, Report]", path: PathLike) -> None
     largest = max(chance)
     ticks = [n for n in sorted(chance) if n == largest or 1.3 * n < largest]  # labels that fit
     axes.set_xticks(ticks, [EngFormatter(sep="")(n) for n in ticks])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0)
     axes.set_xlabel("items compared")
     axes.set_ylabel(f"mutual {k}-nearest-neighbour overlap")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="0.9")
-    axes.set_axisbelow(True)
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-    with replacing(path) as temporary:
-        drawing.savefig(temporary, format=kind, dpi=160)
+    save_lines(drawing, 2, kind, path)
 
 
 def plot_lines(
@@ -240,14 +233,20 @@ def plot_lines(
         axes.axhline(level, linestyle=style, color="0.45", label=name)
     axes.set_xscale("log")
     axes.set_xticks(at, [str(place) for place in at])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0)
     axes.set_xlabel(names[0])
     axes.set_ylabel(names[1])
+    save_lines(drawing, 3, kind, path)
+
+
+def save_lines(drawing: Any, columns: int, kind: str, path: PathLike) -> None:
+    """Write a matplotlib figure of lines from zero up, a legend of so many columns above it."""
+    (axes,) = drawing.axes
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="0.9")
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
     with replacing(path) as temporary:
         drawing.savefig(temporary, format=kind, dpi=160)
 

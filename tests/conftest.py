@@ -1,12 +1,14 @@
 """Shared, small, seeded: a planted pair of embeddings, a tiny text encoder folder, a few images."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import load_file
 
 from bridge.embeddings import Embeddings
 
@@ -42,6 +44,19 @@ def data_folder() -> Path:
     if not folder:
         pytest.skip("PLATOBRIDGE_DATA does not name a folder of real data")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def flickr_table(data_folder) -> Callable[[str], Embeddings]:
+    """Reads one of the stored feature tables of Flickr8k by name."""
+    folder = data_folder / "flickr8k"
+
+    def table(name: str) -> Embeddings:
+        ids = tuple((folder / f"{name}.ids.txt").read_text().split())
+        rows = load_file(folder / f"{name}.safetensors")["rows"].float()
+        return embeddings(rows, ids, [i.split("#")[0] for i in ids], name=name)
+
+    return table
 
 
 def embeddings(rows: torch.Tensor, ids=None, image_ids=None, name="planted") -> Embeddings:

@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from benchmarks.planted import Planted, class_accuracy, planted
+from benchmarks.problems import table
 from bridge import cli, fitting, maps, rivals, unpaired
 from bridge.__main__ import main
 from bridge.assignment import score
-from bridge.embeddings import Embeddings, save
+from bridge.embeddings import save
 from bridge.errors import InputError
 from bridge.rivals import RIVALS
 from bridge.sides import prepare
@@ -19,11 +20,6 @@ from bridge.transport import unit
 from bridge.unpaired import Effort, fit_unpaired
 
 BRIEF = Effort(settled=1)
-
-
-def table(rows: np.ndarray, prefix: str) -> Embeddings:
-    ids = tuple(f"{prefix}{i}" for i in range(len(rows)))
-    return Embeddings(torch.tensor(rows, dtype=torch.float32), ids, ids)
 
 
 @pytest.fixture(scope="module")

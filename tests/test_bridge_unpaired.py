@@ -8,6 +8,7 @@ import torch
 from scipy.optimize import quadratic_assignment
 
 from benchmarks.planted import Planted, class_accuracy, planted
+from benchmarks.problems import table
 from bridge import maps, unpaired
 from bridge.__main__ import main
 from bridge.assignment import kernel, score, swap_gain, tabu_search
@@ -21,11 +22,6 @@ from bridge.verdict import judge, structure
 
 SMALL = Effort(candidates=40, generations=2, children=8, settled=1)
 TINY = Effort(candidates=16, generations=1, children=8, settled=1)
-
-
-def table(rows: np.ndarray, prefix: str) -> Embeddings:
-    ids = tuple(f"{prefix}{i}" for i in range(len(rows)))
-    return Embeddings(torch.tensor(rows, dtype=torch.float32), ids, ids)
 
 
 def symmetric(n: int, seed: int) -> np.ndarray:

@@ -7,9 +7,8 @@ training and 1000 test images. The expected figures come from an independent com
 import json
 
 import pytest
-from safetensors.torch import load_file
 
-from bridge.embeddings import Embeddings, image_means
+from bridge.embeddings import image_means
 from bridge.fitting import fit
 from eval.alignment import mutual_knn
 from eval.measure import measure_retrieval
@@ -18,17 +17,12 @@ pytestmark = pytest.mark.realdata
 
 
 @pytest.fixture(scope="module")
-def flickr(data_folder):
+def flickr(data_folder, flickr_table):
     folder = data_folder / "flickr8k"
-
-    def table(name: str) -> Embeddings:
-        ids = tuple((folder / f"{name}.ids.txt").read_text().split())
-        rows = load_file(folder / f"{name}.safetensors")["rows"].float()
-        return Embeddings(rows, ids, tuple(i.split("#")[0] for i in ids))
 
     content = json.loads((folder / "dataset_flickr8k.json").read_text())
     split = {image["filename"]: image["split"] for image in content["images"]}
-    text, image = image_means(table("text_minilm")), table("images_lite0")
+    text, image = image_means(flickr_table("text_minilm")), flickr_table("images_lite0")
     ids = {part: [i for i in image.ids if split[i] == part] for part in ("train", "test")}
     return {part: (text.of_images(ids[part]), image.of_images(ids[part])) for part in ids}
 

@@ -4,11 +4,10 @@ The expected figures come from an independent computation with the same rows.
 """
 
 import pytest
-from safetensors.torch import load_file
 
 from bridge.captions import read_captions
 from bridge.decode import Decoder
-from bridge.embeddings import Embeddings, image_means
+from bridge.embeddings import image_means
 from bridge.fitting import fit
 from bridge.memory import remember
 from eval import captioning
@@ -19,17 +18,11 @@ pytestmark = pytest.mark.realdata
 
 
 @pytest.fixture(scope="module")
-def flickr(data_folder):
+def flickr(data_folder, flickr_table):
     """Rows and captions of the two splits, by name."""
     folder = data_folder / "flickr8k"
 
-    def table(name: str) -> Embeddings:
-        ids = tuple((folder / f"{name}.ids.txt").read_text().split())
-        rows = load_file(folder / f"{name}.safetensors")["rows"].float()
-        about = {"encoder": {"name": name}}
-        return Embeddings(rows, ids, tuple(i.split("#")[0] for i in ids), about)
-
-    text, image = table("text_minilm"), table("images_lite0")
+    text, image = flickr_table("text_minilm"), flickr_table("images_lite0")
     found = {}
     for split in ("train", "test"):
         captions = read_captions(folder / "dataset_flickr8k.json", split=split)

@@ -82,7 +82,7 @@ def fit_few(sides: Sides, every: Bridge, out: Path, *, seed: int, progress: Move
         out / "bridge-no-pairs",
         lambda: fit_unpaired(sides.undrawn, sides.pictures, effort=BLIND, seed=seed),
     )
-    bridges = {"no pairs": blind}
+    bridges, reports = {"no pairs": blind}, {"no pairs": sides.measure(blind)}
     alone, with_others = [], []
     for place, pairs in enumerate(CURVE, 1):
         progress(place, steps)
@@ -94,13 +94,16 @@ def fit_few(sides: Sides, every: Bridge, out: Path, *, seed: int, progress: Move
             out / f"bridge-{pairs}-pairs",
             partial(fit_unpaired, text, sides.pictures, pairs=known, effort=GUIDED, seed=seed),
         )
-        if pairs == FEW:
-            bridges |= {f"{FEW} pairs alone": simple, f"{FEW} pairs": helped}
-        for bridge, curve in ((simple, alone), (helped, with_others)):
-            curve.append(sides.measure(bridge).metrics[RANKS[0]])
+        for name, bridge, curve in (
+            (f"{pairs} pairs alone", simple, alone),
+            (f"{pairs} pairs", helped, with_others),
+        ):
+            report = sides.measure(bridge)
+            curve.append(report.metrics[RANKS[0]])
+            if pairs == FEW:
+                bridges[name], reports[name] = bridge, report
     progress(steps, steps)
-    bridges["all pairs"] = every
-    reports = {name: sides.measure(bridge) for name, bridge in bridges.items()}
+    bridges["all pairs"], reports["all pairs"] = every, sides.measure(every)
     return FewPairs(bridges, reports, alone, with_others)
 
 
