@@ -59,8 +59,11 @@ def of_planted(level: int, n: int, d: int, seed: int) -> Problem:
     )
 
 
-def of_copy(n: int, d: int, seed: int) -> Problem:
-    """One half of a space against the other half, turned; the share of test rows found first."""
+def of_copy(n: int, d: int, seed: int, *, other_rows: bool) -> Problem:
+    """A space against itself, turned: the same rows or others; the share of test rows found first.
+
+    The same rows have a match each, that no noise hides; of other rows only the shape is the same.
+    """
     found = planted(1, 2 * n, d, seed)
     turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0].astype(np.float32)
     test = table(found.test_text, "test"), table(found.test_text @ turn, "test")
@@ -70,7 +73,7 @@ def of_copy(n: int, d: int, seed: int) -> Problem:
 
     return Problem(
         table(found.text[:n], "t"),
-        table(found.text[n:] @ turn, "i"),
+        table((found.text[n:] if other_rows else found.text[:n]) @ turn, "i"),
         (table(found.paired_text, "p"), table(found.paired_text @ turn, "p")),
         measure,
         {"R@1": 1 / len(found.test_text)},
@@ -238,7 +241,12 @@ def specs(encoders: Mapping[str, Path]) -> dict[str, Spec]:
                 own[f"{set_name}, {name} {part}"] = replace(spec, kind="own")
     return {
         **levels,
-        "rotated-copy": Spec(lambda data, seed: of_copy(4000, 128, seed), 1, "planted"),
+        "rotated-copy": Spec(
+            lambda data, seed: of_copy(4000, 128, seed, other_rows=False), 1, "planted"
+        ),
+        "rotated-half": Spec(
+            lambda data, seed: of_copy(4000, 128, seed, other_rows=True), 1, "planted"
+        ),
         "large": Spec(lambda data, seed: of_planted(2, 10_000, 256, seed), 1, "large"),
         "flickr8k": real(of_flickr8k, FLICKR8K, 0, 5, MINILM),
         **{

@@ -179,14 +179,17 @@ def cycle(problem: Problem, rotation: Map, seed: int) -> float:
 def against_random(
     problem: Problem, workshop: Workshop, basin: Basin, runs: int, seed: int, starts: int = 6
 ) -> dict[str, float]:
-    """What rows say of a basin's map, and how far above maps settled from random rotations."""
+    """What rows say of a basin's map, and how far above maps settled from random rotations.
+
+    A start that led to the same map is no rival of it; if all did, the rotations themselves are.
+    """
     generator = np.random.default_rng((seed, 101))
     shape = basin.rotation.shape
-    jobs = [
-        (problem, rotation_of(generator.standard_normal(shape)), (seed, 102, i), runs)
-        for i in range(starts)
-    ]
-    chance = [evidence(problem, one) for one in workshop.each("comparing", settle, jobs)]
+    random = [rotation_of(generator.standard_normal(shape)) for _ in range(starts)]
+    jobs = [(problem, one, (seed, 102, i), runs) for i, one in enumerate(random)]
+    settled = workshop.each("comparing", settle, jobs)
+    rivals = [one for one in settled if same(problem, basin.rotation, one) < SAME_BASIN]
+    chance = [evidence(problem, one) for one in rivals or random]
     found = {key: basin.evidence[key] for key in chance[0]}
     margins = {f"{key}_margin": found[key] - max(one[key] for one in chance) for key in found}
     return found | margins

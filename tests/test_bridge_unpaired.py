@@ -12,6 +12,10 @@ from benchmarks.problems import table
 from bridge import maps, unpaired
 from bridge.__main__ import main
 from bridge.assignment import kernel, score, swap_gain, tabu_search
+from bridge.basins import Basin, evidence
+from bridge.blind_search import against_random
+from bridge.consensus import Problem
+from bridge.cores import Cores
 from bridge.embeddings import Embeddings, save
 from bridge.errors import InputError
 from bridge.few_pairs import rank_shares
@@ -314,6 +318,24 @@ def ranks(**of: tuple[float, float]) -> dict[str, float]:
 def test_verdicts(changed, level):
     found = judge(signs(**changed))
     assert found.level == level and found.reasons
+
+
+def test_a_random_start_that_finds_the_same_map_is_no_rival_of_it():
+    draw = np.random.default_rng(0)
+    rows = unit(draw.standard_normal((200, 5)).astype(np.float32) ** 3)
+    turn = rotation_of(draw.standard_normal((5, 5)).astype(np.float32))
+    problem = Problem(rows[50:], rows[50:] @ turn, rows[:50], rows[:50] @ turn)
+    wrong = rotation_of(draw.standard_normal((5, 5)).astype(np.float32))
+
+    def margin(*settled: np.ndarray) -> float:
+        workshop = Cores(1, None, None, lambda stage, done, total: None)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Cores, "each", lambda self, stage, function, jobs: list(settled))
+            best = Basin(turn, evidence(problem, turn))
+            return against_random(problem, workshop, best, runs=1, seed=0)["held_margin"]
+
+    assert margin(wrong, turn) == margin(wrong) > 0
+    assert margin(turn) > 0
 
 
 def test_a_budget_cuts_the_search_short_and_says_so():
