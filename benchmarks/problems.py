@@ -207,7 +207,7 @@ class Spec:
 
     make: Callable[[Path | None, int], Problem]
     seeds: int
-    kind: str  # planted, large, or with the default effort real, pairs, own
+    kind: str  # planted, large, or with the default effort real, pairs, own, own pairs
     needs: tuple[str, ...] = ()  # folders of the data
 
 
@@ -237,8 +237,9 @@ def specs(encoders: Mapping[str, Path]) -> dict[str, Spec]:
                 ("flickr8k", of_flickr8k, FLICKR8K),
                 ("coco", of_coco, COCO),
             ):
-                spec = real(make, needs, 0, 1, texts)
-                own[f"{set_name}, {name} {part}"] = replace(spec, kind="own")
+                for pairs, also, kind in ((0, "", "own"), (10, "-10-pairs", "own pairs")):
+                    spec = real(make, needs, pairs, 1, texts)
+                    own[f"{set_name}{also}, {name} {part}"] = replace(spec, kind=kind)
     return {
         **levels,
         "rotated-copy": Spec(

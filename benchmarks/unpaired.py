@@ -29,6 +29,7 @@ METHODS = {  # by kind of problem
     "large": ("paired", "quick consensus", "mini-vec2vec"),
     "real": ("paired", "consensus", *RIVALS),
     "own": ("paired", "consensus"),
+    "own pairs": ("paired", "pairs alone", "consensus"),
     "pairs": ("paired", "pairs alone", "consensus", "rosetta"),
 }
 
@@ -69,7 +70,7 @@ def by_pairs(problem: Problem, seed: int, alone: bool) -> tuple[Bridge, float]:
 def fitter(method: str, kind: str) -> Callable[[Problem, int], tuple[Bridge, float]]:
     if method in ("paired", "pairs alone"):
         return partial(by_pairs, alone=method == "pairs alone")
-    effort = Effort() if kind in ("real", "pairs", "own") else QUICK
+    effort = QUICK if kind in ("planted", "large") else Effort()
     return partial(by_search, method=method.removeprefix("quick "), effort=effort)
 
 
