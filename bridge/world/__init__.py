@@ -40,7 +40,7 @@ __all__ = [
     "scene",
 ]
 
-FORMAT = 1  # of what `build` writes; a change of the drawings or the grammar counts it up
+FORMAT = 2  # of what `build` writes; a change of the drawings or the grammar counts it up
 BATCH = 16  # pictures that a process draws at a time
 
 

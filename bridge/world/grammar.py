@@ -71,7 +71,9 @@ def sentence(scene: Scene, chance: Random, noise: float) -> str:
     beside = ""
     if scene.second and tells(0.55):
         beside = f" {chance.choice(BESIDE)} {phrase(scene.second, scene.place, chance, noise)}"
-    where = chance.choice(scene.place.phrases) if tells(0.6) else ""
+    exactly = chance.random() < 0.65
+    said = scene.place.phrases if exactly else scene.place.wider
+    where = chance.choice(said) if tells(0.8) else ""
     when = ""
     if scene.weather in WEATHERS:
         when = chance.choice(WEATHERS[scene.weather][1]) if tells(0.65) else ""
@@ -104,7 +106,7 @@ def phrase(thing: Thing, place: Place, chance: Random, noise: float) -> str:
     if chance.random() < noise / 4:
         colour = chance.choice(MISTAKEN)
     name, roll = by_rank(chance, of.names, 1.2), chance.random()
-    if roll < noise / 2:
+    if roll < min(0.6, 1.5 * noise):
         name = GROUPS[of.group][0]
     elif roll > 0.85:
         name = of.kind

@@ -34,12 +34,14 @@ class WorldClass:
 class Place:
     """Where scenes play: how people say it, what is found there, and how its backdrop is painted.
 
+    `wider` is said of places that look like it too, "indoors" of a kitchen as of a classroom.
     `surface` is the texture of the ground, `horizon` the share of the picture above it, `props`
     the figures and colours that stand far away, unnamed.
     """
 
     id: str
     phrases: tuple[str, ...]
+    wider: tuple[str, ...]
     things: tuple[str, ...]
     sky: tuple[str, str]
     ground: str
@@ -289,10 +291,12 @@ campfire, fire | fire | thing | campfire | orange
 """
 
 # name | sky above and at the horizon | ground | its texture | share of the picture above | weather
-# said: where people say that they are; far: figures in the distance; here: what is found there
+# said: where people say that they are; like: the same of several places, which look alike; far:
+# figures in the distance; here: what is found there
 HOMES = """
 farm | sky pale | meadow | grass | .45 | weather
 said  on a farm, on the farm, in the farmyard, in a field
+like  outdoors, in the countryside, out in the open
 far   barn red, tree green, haystack straw, tree green, house cream
 here  dairy cow, sheep, brown horse, hen, tractor, pig, barn, golden retriever, rooster, goat,
       white horse, farmer, brown cow, duck, goose, haystack, windmill, black sheep, tabby cat,
@@ -301,6 +305,7 @@ here  dairy cow, sheep, brown horse, hen, tractor, pig, barn, golden retriever, 
 
 street | sky pale | asphalt | asphalt | .5 | weather
 said  on the street, in the city, in town, on the road
+like  outdoors, outside, among houses
 far   house cream, skyscraper grey, house yellow, skyscraper blue, tree green
 here  car, city bus, house, taxi, bicycle, dalmatian, skyscraper, traffic light, motorcycle,
       police car, fire engine, boy, double-decker bus, pigeon, tram, street lamp, ambulance,
@@ -309,13 +314,15 @@ here  car, city bus, house, taxi, bicycle, dalmatian, skyscraper, traffic light,
 
 kitchen | wall cream | wood | wood | .55
 said  in the kitchen, on the kitchen table, at home in the kitchen
+like  inside, indoors, in a room, in a house
 far   bookshelf wood, pot silver, kettle red, teapot white
 here  cup of coffee, red apple, teapot, loaf of bread, cooking pot, frying pan, banana,
       refrigerator, kettle, stove, piece of cheese, birthday cake, toaster, cook, tabby cat,
       pizza, lemon, basket of eggs, pear, bunch of grapes, hamburger, mouse, carrot
 
 living room | mauve wall | carpet | cloth | .62
-said  in the living room, at home, in the lounge, indoors
+said  in the living room, at home, in the lounge
+like  inside, indoors, in a room, in a house
 far   bookshelf wood, lamp cream, chair wood
 here  sofa, tabby cat, armchair, lamp, bookshelf, television, piano, black cat, clock, golden
       retriever, bunch of flowers, guitar, wooden chair, laptop, ginger cat, dining table,
@@ -323,6 +330,7 @@ here  sofa, tabby cat, armchair, lamp, bookshelf, television, piano, black cat, 
 
 garden | sky pale | leaf | leaves | .35 | weather
 said  in the garden, in the backyard, among the flowers
+like  outdoors, outside, out in the open
 far   tree green, appletree green, sunflower yellow, rose red
 here  rose, tulip, sunflower, butterfly, robin, ginger cat, daisy, rabbit, watering can, apple
       tree, bee, hedgehog, snail, wheelbarrow, girl, house, ladybird, frog, peacock, squirrel,
@@ -330,12 +338,14 @@ here  rose, tulip, sunflower, butterfly, robin, ginger cat, daisy, rabbit, water
 
 sea | sky pale | sea | waves | .42 | weather
 said  at sea, on the sea, on the ocean, out on the water
+like  in the water, on the waves, near the water
 far   sailboat white, ship black
 here  sailing boat, cargo ship, lighthouse, whale, seagull, dolphin, rowing boat, shark,
       submarine, killer whale, helicopter, canoe
 
 park | sky pale | grass | grass | .42 | weather
 said  in the park, in a city park, on the lawn
+like  outdoors, outside, out in the open
 far   tree green, tree green, tree leaf, streetlamp cream
 here  oak tree, park bench, golden retriever, pigeon, bicycle, girl, squirrel, boy, football,
       autumn tree, beagle, kite, swan, poodle, duck, dachshund, black labrador, street lamp,
@@ -343,48 +353,56 @@ here  oak tree, park bench, golden retriever, pigeon, bicycle, girl, squirrel, b
 
 savanna | pale dusk | dry | needles | .48 | weather
 said  on the savanna, in africa, in the dry grass, on the plain
+like  outdoors, in the heat, in a hot country
 far   tree leaf, tree dry, tree leaf
 here  elephant, zebra, lion, giraffe, rhinoceros, ostrich, leopard, hippopotamus, kangaroo,
       pickup truck, snake, eagle, monkey
 
 forest | leaf shade | shade | leaves | .6 | weather
 said  in the forest, in the woods, among the trees
+like  outdoors, in nature, out in the open
 far   pine emerald, pine green, tree shade, pine emerald, pine shade
 here  brown bear, deer, fox, pine tree, owl, wolf, mushroom, squirrel, oak tree, hedgehog,
       moose, autumn tree, tent, campfire, rabbit, crow, snake
 
 beach | sky turquoise | sand | sand | .42 | weather
 said  on the beach, by the sea, on the sand, at the seaside
+like  outdoors, near the water, on holiday
 far   palm leaf, umbrella red, sailboat white
 here  crab, beach ball, umbrella, palm tree, seagull, starfish, bucket, sailing boat, shell,
       surfboard, lighthouse, girl, ice cream, seal, lobster, sea turtle, rowing boat, boy
 
 sky | blue sky | pale | clouds | .7 | weather
 said  in the sky, high up in the air, above the clouds
+like  outdoors, high up, far above us
 far   balloon red
 here  airplane, hot-air balloon, helicopter, eagle, kite, seagull, rocket, crow, flying saucer,
       butterfly
 
 reef | turquoise deepsea | deepsea | waves | .75
 said  under water, under the sea, in the deep sea, on the reef
+like  in the water, deep down, near the water
 far   starfish red, cactus purple, shell pink, cactus orange
 here  clownfish, sea turtle, octopus, shark, jellyfish, starfish, dolphin, submarine, crab,
       goldfish, whale, lobster, shell, killer whale
 
 pond | pale leaf | pond | waves | .35 | weather
 said  by the pond, on the lake, at the river, by the water
+like  outdoors, in nature, in the water, near the water
 far   tree green, pine green, tree leaf
 here  mallard, swan, frog, duck, flamingo, rowing boat, goose, trout, canoe, crocodile, house,
       hippopotamus, tortoise, snail
 
 arctic | pale ice | ice | snow | .5 | weather
 said  in the snow, on the ice, in the arctic, in winter
+like  outdoors, in the cold, in winter weather
 far   pine emerald, igloo white
 here  polar bear, penguin, snowman, seal, igloo, sledge, skier, wolf, pine tree, killer whale,
       moose, owl
 
 market | rose cream | straw | planks | .5
 said  at the market, on the market stall, in the shop
+like  inside, indoors, in a busy place
 far   umbrella red, umbrella green, egg cream
 here  red apple, banana, orange, carrot, strawberry, loaf of bread, pumpkin, bunch of grapes,
       lemon, pineapple, slice of watermelon, broccoli, green apple, piece of cheese, trout, corn
@@ -392,35 +410,41 @@ here  red apple, banana, orange, carrot, strawberry, loaf of bread, pumpkin, bun
 
 mountains | blue pale | leaf | rocks | .55 | weather
 said  in the mountains, on a hill, in the valley, near the village
+like  outdoors, in the countryside, in nature
 far   pine emerald, house cream, pine green
 here  castle, goat, church, steam train, white horse, windmill, tent, eagle, skier, sheep,
       campfire, house, hot-air balloon, brown bear
 
 school | board mint | wood | wood | .6
 said  at school, on the desk, in the classroom, in the office
+like  inside, indoors, in a room
 far   bookshelf wood, globe blue, books red
 here  pile of books, backpack, laptop, globe, pot of pencils, clock, school bus, girl, pair of
       scissors, boy, wooden chair, red apple, lamp, violin
 
 playroom | pink rose | mint | cloth | .6
 said  in the playroom, in the bedroom, in the nursery, on the rug
+like  inside, indoors, in a room, in a house
 far   teddy golden, bed blue, books green
 here  teddy bear, drum, beach ball, bed, football, rabbit, bathtub, white cat, steam train,
       kite, guitar, mouse, birthday cake, lamp, rocket, sports car
 
 desert | sky dusk | dune | sand | .5 | weather
 said  in the desert, among the dunes, in the hot sand
+like  outdoors, in the heat, in a hot country
 far   cactus green, palm leaf
 here  camel, cactus, snake, palm tree, tent, tortoise, pickup truck, eagle, motorcycle
 
 jungle | leaf emerald | shade | leaves | .65 | weather
 said  in the jungle, in the rainforest, among the palms
+like  in nature, in the heat, out in the open
 far   palm leaf, palm green, tree emerald, palm emerald
 here  tiger, parrot, monkey, panda, elephant, leopard, snake, crocodile, palm tree, butterfly,
       frog, flamingo, canoe
 
 space | night night | lunar | rocks | .72
 said  in space, among the stars, on the moon
+like  high up, far above us, far away
 far   moon silver, planet sandy
 here  rocket, planet, astronaut, moon, satellite, flying saucer, moon rover
 """
@@ -482,13 +506,14 @@ def read_class(line: str) -> WorldClass:
 
 
 def read_place(block: str) -> Place:
-    head, said, far, here = block.replace("\n     ", "").splitlines()
+    head, said, like, far, here = block.replace("\n     ", "").splitlines()
     name, sky, ground, surface, horizon, *weather = (cell.strip() for cell in head.split("|"))
     props = tuple((figure, colour) for figure, colour in map(str.split, listed(far[6:])))
     high, low = sky.split()
     return Place(
         id=name,
         phrases=listed(said[6:]),
+        wider=listed(like[6:]),
         things=listed(here[6:]),
         sky=(high, low),
         ground=ground,
