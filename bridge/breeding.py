@@ -22,8 +22,8 @@ from bridge.transport import (
     unit,
 )
 
-# Weights of the merits, in standard deviations among the first candidates.
-MERITS = {"matched": 1.5, "text_shape": 0.5, "image_shape": 0.5, "third": 1.0, "known": 1.0}
+# Weights of the merits, in standard deviations among the first candidates; of known pairs up to 1.
+MERITS = {"matched": 1.5, "text_shape": 0.5, "image_shape": 0.5, "third": 1.0}
 RATED_ROWS = 1200  # of a side, on which maps are rated
 SHAPE_ROWS = 600
 MOMENT_ROWS = 3000
@@ -215,7 +215,7 @@ def breed(
         return None
     population = rated(problem, workshop, "rating", [one.rotation for one in (*blind, *guided)])
     spread = np.maximum(population.merits[: len(blind)].std(0), 1e-9)
-    weights = np.array(list(MERITS.values())[: len(spread)]) / spread
+    weights = np.array(list((MERITS | {"known": problem.say}).values())[: len(spread)]) / spread
     size = max(FEWEST, len(population.maps) // 4)
     population = population.best(population.merits @ weights, size)
     least, bred = max(FEWEST, size // 10), 0

@@ -19,8 +19,8 @@ MOST_ROWS = 4000  # of a side, in one candidate
 CLUSTERS = (20, 30, 40, 60, 80)
 NODE_COMPONENTS = (16, 32, 64)
 GUIDANCE = 0.3  # weight of a guide in a matching, a cluster
-KNOWN_WEIGHT = 0.3  # of known pairs beside soft matches, twice that from MANY_PAIRS on
-MANY_PAIRS = 20
+KNOWN_WEIGHT = 0.03  # of each known pair beside soft matches, up to MANY_PAIRS
+FULL_SAY, MANY_PAIRS = 10, 20
 SHARPNESS = (3.0, 8.0)
 SETTLED_SHARPNESS = (5.0, 12.0)
 DISTURBANCE = 0.5  # of a start, in norms of the map
@@ -43,9 +43,14 @@ class Problem:
     pairs: int = 0
 
     @property
+    def say(self) -> float:
+        """What known pairs count for beside other evidence: a handful may well mislead."""
+        return min(1.0, self.pairs / FULL_SAY)
+
+    @property
     def known_weight(self) -> tuple[float, float]:
         """Weight of the known pairs at the start and the end of a refinement."""
-        weight = KNOWN_WEIGHT * (2 if self.pairs >= MANY_PAIRS else 1)
+        weight = KNOWN_WEIGHT * min(self.pairs, MANY_PAIRS)
         return weight, weight
 
     def known_cosine(self, mapping: Map) -> float:

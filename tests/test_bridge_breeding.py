@@ -78,7 +78,7 @@ def test_correlation_is_numpys_and_none_of_a_constant():
 
 def test_the_truth_has_more_of_every_merit_than_random_maps(problem, truth):
     found = merits(problem, [truth, *(rotation(10, seed) for seed in range(20, 30))])
-    assert found.shape == (11, len(MERITS) - 1)
+    assert found.shape == (11, len(MERITS))
     assert (found[0] > found[1:].max(0)).all()
 
 

@@ -226,6 +226,14 @@ class TestKnownPairs:
         assert signs["alone_rank"] < signs["known_rank"] and signs["alone_lead"] > 1.64
         assert any("held-out pairs are found better without" in n for n in bridge.about["notes"])
 
+    @pytest.mark.parametrize(
+        ("pairs", "say", "weight"), [(5, 0.5, 0.15), (15, 1, 0.45), (99, 1, 0.6)]
+    )
+    def test_a_handful_has_less_say(self, pairs, say, weight):
+        rows = np.eye(3, dtype=np.float32)
+        problem = Problem(rows, rows, rows, rows, rows, pairs)
+        assert problem.say == say and problem.known_weight == pytest.approx((weight, weight))
+
     def test_shares_of_ranks_by_hand(self):
         eye = np.eye(3, dtype=np.float32)
         gallery = np.array([[1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]], np.float32)
