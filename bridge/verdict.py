@@ -54,7 +54,7 @@ LEAST_STRUCTURE = 0.08
 LARGEST_CYCLE = 0.35
 RELIABLE_RANK, COARSE_RANK = 0.05, 0.25  # of held-out known pairs, see few_pairs.contest
 CAUTION = 0.95  # of the one-sided bound on that rank: few pairs say little
-FEWEST_PAIRS = 5  # that can be held out in turn; fewer leave the verdict to the other signs
+FEWEST_PAIRS = 10  # of which the held-out ranks say enough; with fewer the other signs decide
 SURE = 1.64  # standard errors by which the pairs alone must lead to be preferred
 LEAST_SPREAD = 0.5  # of the logarithms of ranks, should a few happen to be equal
 MEANING = {
@@ -70,12 +70,14 @@ NO_CANDIDATES = "no candidates whose halves, or basins, could be compared: coars
 def judge(signs: dict[str, float]) -> Verdict:
     """The verdict on a search by its signs (see blind_search.search and unpaired.consensus).
 
-    With known pairs, how well those that were held out are found decides. Without, a map is
-    reliable or coarse only if every sign reaches its level; one that was not found by candidates
-    lacks the signs that they give, and is never more than coarse.
+    With known pairs that are not too few, or are all that the map was fitted on, how well those
+    that were held out are found decides. Else a map is reliable or coarse only if every sign
+    reaches its level; one that was not found by candidates lacks the signs that they give, and is
+    never more than coarse.
     """
-    if signs.get("held_pairs", 0) >= FEWEST_PAIRS:
-        name = "alone" if pairs_alone(signs) else "known"
+    alone = pairs_alone(signs)
+    if alone or signs.get("held_pairs", 0) >= FEWEST_PAIRS:
+        name = "alone" if alone else "known"
         found = signs[f"{name}_rank"]
         count = signs["held_pairs"]
         error = max(signs[f"{name}_spread"], LEAST_SPREAD) / count**0.5

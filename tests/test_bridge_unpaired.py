@@ -318,9 +318,13 @@ def ranks(**of: tuple[float, float]) -> dict[str, float]:
         (ranks(known=(0.03, 1.5), alone=(0.3, 1.0)), "coarse"),  # too few to say so
         (ranks(known=(0.36, 1.0), alone=(0.4, 1.0)), "failed"),
         (
-            ranks(known=(0.9, 0.0), alone=(0.9, 0.0)) | {"held_pairs": 2},
+            ranks(known=(0.9, 0.0), alone=(0.9, 0.0)) | {"held_pairs": 9},
             "reliable",
         ),  # the others say
+        (
+            ranks(known=(0.9, 0.0), alone=(0.3, 0.0)) | {"held_pairs": 5, "alone_lead": 3.0},
+            "failed",
+        ),  # of the map that was taken
     ],
 )
 def test_verdicts(changed, level):
