@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bridge.consensus import Candidate, Job, Problem, Workshop, candidate, refined
+from bridge.consensus import Candidate, Job, Problem, Workshop, candidate, refined, trace
 from bridge.transport import (
     MATCHED_SHARPNESS,
     Map,
@@ -174,11 +174,6 @@ def survivors(
             maps[place], found[place], traces[place] = one, merit, mine
             scores[place] = merit @ weights
     return Population(maps, found).best(scores, size)
-
-
-def trace(problem: Problem, rotation: Map) -> np.ndarray:
-    """Where a map takes held-out texts, as one vector: inner products are those of `same`."""
-    return unit(problem.held_text @ rotation).ravel() / len(problem.held_text) ** 0.5
 
 
 def alike(problem: Problem, maps: Sequence[Map]) -> float:

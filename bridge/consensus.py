@@ -126,9 +126,14 @@ def agreement(crosses: Iterable[Map]) -> np.ndarray:
     return (table.sum(1) - 1) / max(1, len(rows) - 1)
 
 
+def trace(problem: Problem, rotation: Map) -> np.ndarray:
+    """Where a map takes held-out texts, as one unit vector."""
+    return unit(problem.held_text @ rotation).ravel() / len(problem.held_text) ** 0.5
+
+
 def same(problem: Problem, first: Map, second: Map) -> float:
     """Mean cosine between held-out texts mapped by two maps: 1 for the same map, chance 0."""
-    return float((unit(problem.held_text @ first) * unit(problem.held_text @ second)).sum(1).mean())
+    return float(trace(problem, first) @ trace(problem, second))
 
 
 def average(candidates: Sequence[Candidate], share: float = BEST_SHARE) -> Map:
