@@ -6,21 +6,22 @@ import numpy as np
 import torch
 
 from bridge import paired
+from bridge.consensus import FULL_SAY
 from bridge.sides import WIDE, Side, hold_out
-from bridge.transport import Map, Rows, csls, normed, refine, soft_matching, unit
+from bridge.transport import Map, Rows, csls, refine, soft_matching, unit
 
 SOFT_ROWS = 4000  # of a side, in the plan that the linear map is fitted on
 SOFT_SHARPNESS = 6.0
 SOFT_PENALTY = 0.3
-KNOWN_SHARE = 0.4  # of the weight in the linear map that known pairs have together
+KNOWN_SHARE = 0.2  # of the weight in the linear map that known pairs have together
 
 
 def finish(sides: Sequence[Side], rotation: Map, linear: bool, seed: int) -> tuple[Map, Map, bool]:
     """Maps in more components, and whether the linear ones were kept.
 
-    The rotation is refined in all components with itself as a fading prior. Then each side is
-    regressed on its soft matches, known pairs counting as KNOWN_SHARE of all; that map is kept if
-    held-out rows are matched as well by it.
+    The rotation is refined in all components, held to the known pairs, or where there are none, to
+    itself ever less. Then each side is regressed on its soft matches, known pairs counting as
+    KNOWN_SHARE of all; that map is kept if held-out rows are matched as well by it.
     """
     generator = np.random.default_rng((seed, 10))
     rows = [side.components(WIDE) for side in sides]
@@ -28,7 +29,9 @@ def finish(sides: Sequence[Side], rotation: Map, linear: bool, seed: int) -> tup
     (held_text, text), (held_image, image) = map(hold_out, rows)
     start = 1e-4 * generator.standard_normal((text.shape[1], image.shape[1])).astype(np.float32)
     start[: rotation.shape[0], : rotation.shape[1]] += rotation
-    pairs = known[0].T @ known[1] if len(known[0]) else None
+    # Where there are pairs, what the search found would only hold the map back.
+    count, pairs = len(known[0]), known[0].T @ known[1]
+    say = min(1.0, count / FULL_SAY)
     wide = refine(
         text,
         image,
@@ -37,8 +40,8 @@ def finish(sides: Sequence[Side], rotation: Map, linear: bool, seed: int) -> tup
         batch=1200,
         sharpness=(3.0, 8.0),
         generator=generator,
-        prior=start if pairs is None else normed(start) + 2 * normed(pairs),
-        prior_weight=(0.5, 0.1) if pairs is None else (0.5, 0.3),
+        prior=pairs if count else start,
+        prior_weight=(say, say) if count else (0.5, 0.1),
     )
     if not linear:
         return wide, wide.T, False

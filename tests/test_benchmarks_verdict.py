@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks import verdict
-from benchmarks.verdict import best_levels, of_gaussians, of_unrelated, plan, rates, table_of
+from benchmarks.calibration import of_gaussians, of_unrelated
+from benchmarks.verdict import best_levels, plan, rates, table_of
 from bridge.fitting import fit
 from bridge.verdict import RELIABLE
 
