@@ -21,6 +21,7 @@ from bridge.fitting import fit
 from bridge.maps import Bridge
 from bridge.rivals import RIVALS
 from bridge.unpaired import Effort, fit_unpaired
+from bridge.verdict import judge
 
 QUICK = Effort(candidates=100, generations=3, children=30, settled=2)
 RIVAL_SEEDS = 2  # they are slow, and differ from each other by more than their seeds do
@@ -109,43 +110,90 @@ def make(name: str, data: Path | None, encoders: dict[str, Path]) -> dict:
     }
 
 
-def tables(made: list[dict]) -> str:
-    """A markdown table a problem: means over seeds, the worst seed in brackets."""
+def tables(made: list[dict], kinds: dict[str, str]) -> str:
+    """Markdown: planted and real problems by method, those with pairs or own texts by problem.
+
+    Means over seeds, in brackets the worst; a fit that broke down counts as chance.
+    """
     parts = []
-    for problem in dict.fromkeys(row["problem"] for row in made):
-        here = [row for row in made if row["problem"] == problem]
-        keys = list(here[0]["chance"])
-        lines = [
-            f"**{problem}**\n",
-            f"| method | {' | '.join(keys)} | seconds | verdicts | seeds (failed) |",
-            "|---" * (len(keys) + 4) + "|",
-            f"| chance | {' | '.join(figure(here[0]['chance'][key]) for key in keys)} | | | |",
-        ]
-        for method in dict.fromkeys(row["method"] for row in here):
-            mine = [row for row in here if row["method"] == method]
-            cells = [spread([row["metrics"][key] for row in mine], key) for key in keys]
-            seconds = [row["seconds"] for row in mine if "seconds" in row]
-            levels = [row.get("verdict") for row in mine]
-            said = ", ".join(
-                f"{levels.count(level)} {level}" for level in dict.fromkeys(filter(None, levels))
-            )
-            failed = sum("error" in row for row in mine)
-            took = f"{statistics.mean(seconds):.0f}" if seconds else "-"
-            lines.append(
-                f"| {method} | {' | '.join(cells)} | {took} | {said} | {len(mine)} ({failed}) |"
-            )
-        parts.append("\n".join(lines))
+    for of, by in (
+        ({"planted"}, by_method),
+        ({"large"}, by_method),
+        ({"real"}, by_method),
+        ({"pairs"}, by_problem),
+        ({"own", "own pairs"}, by_problem),
+    ):
+        if mine := [row for row in made if kinds[row["problem"]] in of]:
+            parts.append("\n".join(by(mine)))
     return "\n\n".join(parts)
 
 
-def spread(values: list[float], key: str) -> str:
+def by_method(made: list[dict]) -> Iterator[str]:
+    columns = list(dict.fromkeys((row["problem"], key) for row in made for key in row["chance"]))
+    problems = list(dict.fromkeys(problem for problem, _ in columns))
+    yield from head("method", *map(", ".join, columns), "seconds", "verdicts")
+    chance = {row["problem"]: row["chance"] for row in made}
+    yield line("chance", *(figure(chance[problem][key]) for problem, key in columns), "", "")
+    for method in dict.fromkeys(row["method"] for row in made):
+        mine = {
+            one: [row for row in made if (row["problem"], row["method"]) == (one, method)]
+            for one in problems
+        }
+        yield line(
+            method,
+            *(spread(mine[problem], key) for problem, key in columns),
+            "; ".join(map(seconds, mine.values())),
+            "; ".join(map(verdicts, mine.values())),
+        )
+
+
+def by_problem(made: list[dict]) -> Iterator[str]:
+    methods = list(dict.fromkeys(row["method"] for row in made))
+    yield from head("problem", "figure", "chance", *methods, "verdicts of consensus")
+    for problem in dict.fromkeys(row["problem"] for row in made):
+        here = [row for row in made if row["problem"] == problem]
+        mine = {one: [row for row in here if row["method"] == one] for one in methods}
+        for key, chance in here[0]["chance"].items():
+            cells = [spread(mine[method], key) for method in methods]
+            yield line(problem, key, figure(chance), *cells, verdicts(mine.get("consensus", [])))
+
+
+def head(*cells: str) -> Iterator[str]:
+    yield line(*cells)
+    yield "|---" * len(cells) + "|"
+
+
+def line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def spread(made: list[dict], key: str) -> str:
+    """Mean and worst of a figure, or a dash where there is none."""
+    values = [row["metrics"][key] for row in made if key in row["metrics"]]
+    if not values:
+        return "-"
     mean = figure(statistics.mean(values))
     worst = max(values) if "rank" in key else min(values)
     return f"{mean} ({figure(worst)})" if len(values) > 1 else mean
 
 
 def figure(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 1.5 else f"{value:.0f}"
+    return f"{value:.3f}".removeprefix("0") if abs(value) < 1.5 else f"{value:.0f}"
+
+
+def seconds(made: list[dict]) -> str:
+    """Of the fastest seed: other programs may have slowed down some."""
+    taken = [row["seconds"] for row in made if "seconds" in row]
+    return f"{min(taken):.0f}" if taken else "-"
+
+
+def verdicts(made: list[dict]) -> str:
+    """How many of each; as they are now, where the signs were kept."""
+    levels = [judge(row["signs"]).level if row.get("signs") else row.get("verdict") for row in made]
+    counts = {level: levels.count(level) for level in ("reliable", "coarse", "failed")}
+    failed = sum("error" in row for row in made)
+    parts = [f"{count} {level}" for level, count in counts.items() if count]
+    return ", ".join([*parts, f"{failed} broke down"] if failed else parts)
 
 
 def main() -> None:
@@ -171,7 +219,8 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="rows, and which are there already")
     asked = parser.parse_args()
     encoders = {name: Path(folder) for name, _, folder in (e.partition("=") for e in asked.encoder)}
-    names = [n for n in plan(specs(encoders), asked.data) if fnmatch(n, asked.only)]
+    problems = specs(encoders)
+    names = [n for n in plan(problems, asked.data) if fnmatch(n, asked.only)]
     if not names:
         parser.error(f"no row matches {asked.only!r}; --list shows them")
     if asked.list:
@@ -181,7 +230,7 @@ def main() -> None:
     made = rows.fill(
         asked.out, names, partial(make, data=asked.data, encoders=encoders), asked.jobs
     )
-    print("\n" + tables(list(made.values())))
+    print("\n" + tables(list(made.values()), {name: spec.kind for name, spec in problems.items()}))
 
 
 if __name__ == "__main__":

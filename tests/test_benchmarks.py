@@ -34,8 +34,25 @@ def test_a_method_that_breaks_down_counts_as_chance(monkeypatch):
     assert row["metrics"] == row["chance"] and "SVD" in row["error"]
     good = row | {"seed": 1, "metrics": {"class top-1": 0.9}, "seconds": 3.0, "verdict": "coarse"}
     del good["error"]
-    line = unpaired.tables([row, good]).splitlines()[-1]
-    assert line == "| gw | 0.452 (0.003) | 3 | 1 coarse | 2 (1) |"
+    line = unpaired.tables([row, good], {"planted-1": "planted"}).splitlines()[-1]
+    assert line == "| gw | .452 (.003) | 3 | 1 coarse, 1 broke down |"
+
+
+def test_problems_with_pairs_have_a_line_a_figure():
+    row = {
+        "problem": "coco-10-pairs",
+        "method": "consensus",
+        "chance": {"median rank": 125.5, "R@10": 0.04},
+        "metrics": {"median rank": 4.0, "R@10": 0.75},
+        "signs": {"held_pairs": 10.0, "known_rank": 0.5, "known_spread": 1.0},
+        "verdict": "reliable",  # as it once was
+    }
+    assert unpaired.tables([row], {"coco-10-pairs": "pairs"}).splitlines() == [
+        "| problem | figure | chance | consensus | verdicts of consensus |",
+        "|---|---|---|---|---|",
+        "| coco-10-pairs | median rank | 126 | 4 | 1 failed |",
+        "| coco-10-pairs | R@10 | .040 | .750 | 1 failed |",
+    ]
 
 
 def test_the_ceiling_of_a_planted_problem_is_near_what_its_level_says():
