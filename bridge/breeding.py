@@ -203,8 +203,8 @@ def breed(
 
     Merits are measured in standard deviations of the `blind` candidates; `guided` ones know pairs.
     The population shrinks to a tenth, and its mean map is better than any member that could be
-    chosen without labels. None if none was bred: none was asked
-    for, time was up, or all candidates agree.
+    chosen without labels. None if none was bred: none was asked for, time was up, or all candidates
+    agree.
     """
     if not generations:
         return None
