@@ -23,7 +23,7 @@ from bridge.rivals import RIVALS
 from bridge.unpaired import Effort, fit_unpaired
 from bridge.verdict import judge
 
-QUICK = Effort(candidates=100, generations=3, children=30, settled=2)
+QUICK = Effort(candidates=100, generations=3, children=30, settled=1)
 RIVAL_SEEDS = 2  # they are slow, and differ from each other by more than their seeds do
 METHODS = {  # by kind of problem
     "planted": ("paired", "quick consensus", *RIVALS),

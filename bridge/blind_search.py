@@ -30,6 +30,9 @@ from bridge.consensus import (
 from bridge.transport import Map, normed, rotation_of, unit
 
 GUIDED_SHARE = 1 / 3  # of candidates guided by known pairs that are averaged
+# A search ends with its first few candidates if two halves of them lead to maps with this cosine
+# and no contradicting basin is nearer than this lead (measured in docs/log.md).
+FEW, CLEAR_SPLIT_HALF, CLEAR_LEAD = 24, 0.65, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +40,14 @@ class Search:
     """What a search found: contradicting `basins`, best first, and label-free `signs`.
 
     `blind` is the best map before known pairs had any part in it, None where there was no search.
+    `candidates` were made before any were bred; if `clear`, they were enough.
     """
 
     basins: tuple[Basin, ...]
     signs: dict[str, float]
     blind: Map | None
+    candidates: int
+    clear: bool
 
     @property
     def rotation(self) -> Map:
@@ -58,24 +64,16 @@ def search(
     settled: int,
     seed: int,
 ) -> Search:
-    """Candidates, the basins of their families, and a map bred from all candidates.
+    """Candidates, the basins of their families, and, unless these are clear, a map bred from all.
 
     Agreement is taken from the first candidates only: what comes later agrees whether it is right
     or wrong. With 0 candidates the known pairs alone are where the refinement starts.
     """
     if not candidates:
         rotation = settle(problem, rotation_of(problem.known), (seed, 1), settled)
-        return Search((Basin(rotation, evidence(problem, rotation)),), {}, None)
+        return Search((Basin(rotation, evidence(problem, rotation)),), {}, None, 0, False)
     blind = replace(problem, known=None)
-    first = workshop.candidates(
-        blind, "candidates", [(candidate, (seed, 0, i), None) for i in range(candidates)]
-    )
-    jobs = [
-        (blind, family, len(first), (seed, 1, place), settled)
-        for place, family in enumerate(families(first))
-    ]
-    found = workshop.each("basins", settle_family, jobs)
-    found = moved(blind, found, [basin.rotation for basin in found])
+    first, found, clear = first_basins(blind, workshop, candidates, settled, seed)
     found = apart(problem, found)
     start = found[0].rotation
     guided: list[Candidate] = []
@@ -88,7 +86,7 @@ def search(
         workshop,
         first,
         guided,
-        generations=generations,
+        generations=0 if clear else generations,
         children=children,
         seed=(seed, 4),
     )
@@ -98,15 +96,45 @@ def search(
         best = bred_basin(problem, workshop, bred, found[0], settled, (seed, 5))
         others = [one for one in found if same(problem, bred, one.rotation) < SAME_BASIN]
         found = [best, *apart(problem, others)]
-    halves = [average(first[part::2]) for part in (0, 1)]
     signs = {
         "agreement": float(agreement(one.cross for one in first).mean()),
-        "split_half": same(problem, *map(rotation_of, halves)),
+        "split_half": split_half(problem, first),
         "lead": lead(found),
         "cycle": cycle(problem, found[0].rotation, seed),
     }
     signs |= against_random(blind, workshop, found[0], settled, seed)
-    return Search(tuple(found), signs, start)
+    return Search(tuple(found), signs, start, len(first), clear)
+
+
+def first_basins(
+    problem: Problem, workshop: Workshop, candidates: int, settled: int, seed: int
+) -> tuple[list[Candidate], list[Basin], bool]:
+    """Candidates, the basins of their families, and whether the first few of them were clear."""
+    jobs = [(candidate, (seed, 0, i), None) for i in range(candidates)]
+    first = workshop.candidates(problem, "candidates", jobs[:FEW])
+    if len(first) == FEW and split_half(problem, first) >= CLEAR_SPLIT_HALF:
+        found = settled_families(problem, workshop, first, settled, seed)
+        if lead(apart(problem, found)) >= CLEAR_LEAD:
+            return first, found, True
+    first = workshop.candidates(problem, "candidates", jobs, first)
+    return first, settled_families(problem, workshop, first, settled, seed), False
+
+
+def settled_families(
+    problem: Problem, workshop: Workshop, first: Sequence[Candidate], settled: int, seed: int
+) -> list[Basin]:
+    jobs = [
+        (problem, family, len(first), (seed, 1, place), settled)
+        for place, family in enumerate(families(first))
+    ]
+    found = workshop.each("basins", settle_family, jobs)
+    return moved(problem, found, [basin.rotation for basin in found])
+
+
+def split_half(problem: Problem, candidates: Sequence[Candidate]) -> float:
+    """Mean cosine of held-out texts mapped by the mean maps of two halves of the candidates."""
+    halves = (rotation_of(average(candidates[part::2])) for part in (0, 1))
+    return same(problem, *halves)
 
 
 def from_pairs(

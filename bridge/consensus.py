@@ -204,9 +204,14 @@ Job = tuple[Callable[..., Candidate], Sequence[int], Map | None]
 
 @runtime_checkable
 class Workshop(Protocol):
-    """Who does the work of a search, on as many cores and in as much time as there are."""
+    """Who does the work of a search, on as many cores and in as much time as there are.
 
-    def candidates(self, problem: Problem, stage: str, jobs: Sequence[Job]) -> list[Candidate]: ...
+    `made` are candidates of the first jobs, which are not made again.
+    """
+
+    def candidates(
+        self, problem: Problem, stage: str, jobs: Sequence[Job], made: Sequence[Candidate] = ()
+    ) -> list[Candidate]: ...
 
     def each(self, stage: str, function: Callable, jobs: Sequence[tuple]) -> list: ...
 

@@ -14,7 +14,7 @@ from bridge.consensus import Candidate, Job, Problem
 from bridge.files import replacing
 from bridge.transport import Map
 
-CHUNK = 20  # candidates between two notes in the journal
+CHUNK = 24  # candidates between two notes in the journal
 
 Progress = Callable[[str, int, int], None]
 
@@ -64,9 +64,11 @@ class Cores:
         self.progress(stage, len(jobs), len(jobs))
         return done
 
-    def candidates(self, problem: Problem, stage: str, jobs: Sequence[Job]) -> list[Candidate]:
-        made: list[Candidate] = []
-        for first in range(0, len(jobs), CHUNK):
+    def candidates(
+        self, problem: Problem, stage: str, jobs: Sequence[Job], made: Sequence[Candidate] = ()
+    ) -> list[Candidate]:
+        made = list(made)
+        for first in range(len(made), len(jobs), CHUNK):
             if made and self.late(0.5 if stage == "candidates" else 0.8):
                 self.notes.append(f"{stage}: time for {len(made)} of {len(jobs)}")
                 break

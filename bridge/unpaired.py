@@ -38,7 +38,8 @@ class Effort:
 
     First candidates (none if known pairs are to be the only start); generations of children bred
     from them, and as many candidates that known pairs guide; refinements whose mean a settled map
-    is. Raises InputError for less than 2 candidates or 1 of the others.
+    is. Where the first few candidates are clear, no more are made and none is bred. Raises
+    InputError for less than 2 candidates or 1 of the others.
     """
 
     candidates: int = 400
@@ -185,19 +186,25 @@ def consensus(
     cores.progress("finishing", 0, 1)
     if pairs_alone(signs):
         to_image, to_text = alone([side.components(WIDE, known=True) for side in sides])
-        note = "ridge on the known pairs: held-out pairs are found better without unpaired rows"
+        notes = ["ridge on the known pairs: held-out pairs are found better without unpaired rows"]
     else:
         to_image, to_text, kept = finish(sides, found.rotation, linear, seed)
-        note = "a linear map, by ridge on soft pairs" if kept else "a rotation"
+        notes = ["a linear map, by ridge on soft pairs" if kept else "a rotation"]
     cores.progress("finishing", 1, 1)
+    if found.clear:
+        notes.insert(0, f"the first {found.candidates} candidates were clear: no more were made")
     verdict = judge(signs)
     disputed = None if verdict.level == "reliable" else most_disputed(problem, found)
     return Fitted(
         to_image,
         to_text,
         verdict,
-        {"signs": signs, "basins": [basin.evidence for basin in found.basins]},
-        [note],
+        {
+            "candidates": found.candidates,
+            "signs": signs,
+            "basins": [basin.evidence for basin in found.basins],
+        },
+        notes,
         None if disputed is None else disputed + len(held_image),
     )
 

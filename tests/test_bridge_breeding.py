@@ -47,8 +47,14 @@ def problem(truth) -> Problem:
 class Alone:
     """A workshop of one core without a journal."""
 
-    def candidates(self, problem: Problem, stage: str, jobs: Sequence[tuple]) -> list[Candidate]:
-        return [make(problem, seed, given) for make, seed, given in jobs]
+    def candidates(
+        self,
+        problem: Problem,
+        stage: str,
+        jobs: Sequence[tuple],
+        made: Sequence[Candidate] = (),
+    ) -> list[Candidate]:
+        return [*made, *(make(problem, seed, given) for make, seed, given in jobs[len(made) :])]
 
     def each(self, stage: str, function: Callable, jobs: Sequence[tuple]) -> list:
         return [function(*job) for job in jobs]

@@ -13,7 +13,7 @@ from bridge import maps, unpaired
 from bridge.__main__ import main
 from bridge.assignment import kernel, score, swap_gain, tabu_search
 from bridge.basins import Basin, evidence
-from bridge.blind_search import against_random
+from bridge.blind_search import FEW, against_random
 from bridge.consensus import Problem
 from bridge.cores import Cores
 from bridge.embeddings import Embeddings, save
@@ -159,6 +159,35 @@ def test_the_same_seed_gives_the_same_map_on_any_number_of_processes(problem, fi
     again = fit_unpaired(*sides, effort=SMALL, workers=2)
     assert torch.equal(again.to_image_weight, fitted.to_image_weight)
     assert torch.equal(again.to_text_weight, fitted.to_text_weight)
+
+
+class TestClear:
+    """A search stops early where its first candidates are clear, and only there."""
+
+    EFFORT = Effort(candidates=30, generations=1, children=4, settled=1)
+
+    @pytest.fixture
+    def copy(self):
+        text = planted(1, 500, 50, seed=0).text
+        turn = rotation_of(np.random.default_rng(0).standard_normal((50, 50)))
+        return table(text, "t"), table(text @ turn, "i")
+
+    def test_it_stops_at_the_truth(self, copy):
+        bridge = fit_unpaired(*copy, effort=self.EFFORT, workers=1)
+        assert bridge.about["diagnostics"]["candidates"] == FEW < self.EFFORT.candidates
+        assert "first 24 candidates were clear" in bridge.about["notes"][0]
+        assert bridge.about["verdict"]["level"] == "reliable"
+        mapped, rows = bridge.both_in("image", *(side.rows for side in copy))
+        assert torch.cosine_similarity(mapped, rows).mean() > 0.98
+
+    @pytest.mark.parametrize("level", ["CLEAR_SPLIT_HALF", "CLEAR_LEAD"])
+    def test_doubt_goes_on_as_if_it_had_not_looked(self, copy, monkeypatch, level):
+        monkeypatch.setattr(f"bridge.blind_search.{level}", 1.1)
+        looked = fit_unpaired(*copy, effort=self.EFFORT, workers=1)
+        assert looked.about["diagnostics"]["candidates"] == self.EFFORT.candidates
+        monkeypatch.setattr("bridge.blind_search.FEW", self.EFFORT.candidates + 1)
+        other = fit_unpaired(*copy, effort=self.EFFORT, workers=1)
+        assert torch.equal(other.to_image_weight, looked.to_image_weight)
 
 
 def test_the_pairing_cannot_be_received():
@@ -354,7 +383,7 @@ def test_a_budget_cuts_the_search_short_and_says_so():
     draw = np.random.default_rng(0)
     sides = table(draw.standard_normal((300, 10)), "t"), table(draw.standard_normal((300, 10)), "i")
     bridge = fit_unpaired(*sides, effort=Effort(60, 2, 20, 1), budget=0.01, workers=1)
-    assert "candidates: time for 20 of 60" in bridge.about["notes"]
+    assert "candidates: time for 24 of 60" in bridge.about["notes"]
 
 
 class TestCommand:
