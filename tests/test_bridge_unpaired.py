@@ -1,10 +1,12 @@
 """Maps without pairs: parts against other roads to the same number, planted truths, and leaks."""
 
+import os
 from itertools import permutations
 
 import numpy as np
 import pytest
 import torch
+from joblib import Parallel, delayed
 from scipy.optimize import quadratic_assignment
 
 from benchmarks.planted import Planted, class_accuracy, planted
@@ -31,6 +33,15 @@ TINY = Effort(candidates=16, generations=1, children=8, settled=1)
 def symmetric(n: int, seed: int) -> np.ndarray:
     draw = np.random.default_rng(seed)
     return kernel(draw.standard_normal((n, 3)), "distance")
+
+
+def test_a_search_shares_no_process_with_other_work():
+    jobs = [()] * 8  # of os: a function of this file would load all of its imports
+    others = set(Parallel(n_jobs=2)(delayed(os.getpid)() for _ in jobs))
+    workshop = Cores(2, None, None, lambda stage, done, total: None)
+    searching = set(workshop.run(os.getpid, jobs))
+    assert os.getpid() not in searching and others.isdisjoint(searching)
+    assert len(searching | set(workshop.run(os.getpid, jobs))) <= 2, "it goes on with its own"
 
 
 class TestAssignment:

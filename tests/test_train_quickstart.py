@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge import maps
+from bridge import fitting, maps
 from bridge.config import load
 from bridge.errors import InputError
 from bridge.unpaired import Effort
@@ -27,6 +27,7 @@ def small(monkeypatch):
     monkeypatch.setattr(uses, "DECODER", uses.DECODER.model_copy(update={"optim": optim}))
     monkeypatch.setattr(uses, "DRAWN", 1)
     monkeypatch.setattr(few_pairs, "CURVE", (few_pairs.FEW, 12))
+    monkeypatch.setattr(fitting, "ONE_FOLD_FROM", 40)  # at full size, one fold decides as well
     for name in ("BLIND", "GUIDED"):
         tiny = Effort(candidates=4, generations=1, children=4, settled=1)
         monkeypatch.setattr(few_pairs, name, tiny)
