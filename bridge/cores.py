@@ -63,9 +63,8 @@ class Cores:
     def run(self, function: Callable, jobs: Sequence[tuple]) -> list:
         if self.workers == 1:
             return [function(*job) for job in jobs]
-        settings = {"inner_max_num_threads": 1, "initializer": only_for_searches}
-        with parallel_config("loky", n_jobs=self.workers, **settings):
-            return Parallel()(delayed(function)(*job) for job in jobs)
+        with parallel_config("loky", inner_max_num_threads=1, initializer=only_for_searches):
+            return Parallel(n_jobs=self.workers)(delayed(function)(*job) for job in jobs)
 
     def each(self, stage: str, function: Callable, jobs: Sequence[tuple]) -> list:
         self.progress(stage, 0, len(jobs))

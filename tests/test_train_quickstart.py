@@ -27,7 +27,7 @@ def small(monkeypatch):
     monkeypatch.setattr(uses, "DECODER", uses.DECODER.model_copy(update={"optim": optim}))
     monkeypatch.setattr(uses, "DRAWN", 1)
     monkeypatch.setattr(few_pairs, "CURVE", (few_pairs.FEW, 12))
-    monkeypatch.setattr(fitting, "ONE_FOLD_FROM", 40)  # at full size, one fold decides as well
+    monkeypatch.setattr(fitting, "ONE_FOLD_FROM", 40)  # folds cost most of the time
     for name in ("BLIND", "GUIDED"):
         tiny = Effort(candidates=4, generations=1, children=4, settled=1)
         monkeypatch.setattr(few_pairs, name, tiny)
